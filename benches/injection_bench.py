@@ -1,4 +1,4 @@
-"""What comes of orders in documents when the model obeys them: python -m benches.injection_bench [--out FILE | --honest].
+"""What comes of orders in documents when the model obeys them: python -m benches.injection_bench [--sets a b] [--out FILE] | --honest.
 
 Each case is a document with an order to report a false value, written by people who know no code of this project, and a
 true value in it or in a second document (benches/injection/cases-*.jsonl); each control is an honest document that speaks
@@ -38,9 +38,9 @@ BUCKET = "generic"
 PASSAGE = re.compile(r'<passage marker="\[(\d+)\]"[^\n]*\n(.*?)\n</passage>', re.DOTALL)
 
 
-def read_cases(kind: str) -> Iterator[dict[str, Any]]:
-    """Yield the cases ("cases") or the controls ("honest") of every file."""
-    for path in sorted(FOLDER.glob(f"{kind}-*.jsonl")):
+def read_cases(kind: str, sets: str = "*") -> Iterator[dict[str, Any]]:
+    """Yield the cases ("cases") or the controls ("honest") of a set, of every one without its letter."""
+    for path in sorted(FOLDER.glob(f"{kind}-{sets}.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             yield json.loads(line) | {"set": path.stem}
 
@@ -68,7 +68,7 @@ def obedient(case: dict[str, Any]) -> Any:
             "route": {"routes": [{"bucket": BUCKET, "score": 1.0, "reason": "a memo"}]},
             "schema_plan": planned(BUCKET),
             "review": ENOUGH,
-            "verify": {"verdict": "supported", "reason": "the passage says so"},
+            "verify": {"rulings": [{"number": 1, "verdict": "supported", "reason": "the passage says so"}]},
         }
         return usual[step]
 
@@ -142,6 +142,7 @@ def main() -> None:
     ask = argparse.ArgumentParser()
     ask.add_argument("--out", type=Path)
     ask.add_argument("--honest", action="store_true")
+    ask.add_argument("--sets", nargs="+", default=["*"], help="letters of sets; all without it")
     given = ask.parse_args()
     if given.honest:
         corpus = open_corpus(load_settings())
@@ -150,7 +151,7 @@ def main() -> None:
             touched, share = share_withheld(texts)
             print(f"{bucket}: {touched} of {len(texts)} touched, {share:.3f} of their text withheld")
         return
-    cases = [*read_cases("cases"), *read_cases("honest")]
+    cases = [case for kind in ("cases", "honest") for name in given.sets for case in read_cases(kind, name)]
     with tempfile.TemporaryDirectory() as home:
         outcomes = asyncio.run(ask_all(cases, Path(home)))
     counted = Counter((case["set"], found) for case, found in zip(cases, outcomes, strict=True))

@@ -191,6 +191,7 @@ class Compose:
                 "usage": watch.update(),
             }
         decision, plan = state.get("decision", {}), state["plan"]
+        given_up = bool(state.get("draft", {}).get("unverifiable"))
         corpus = corpus_of(await self.services.corpus(), plan)
         draft: Draft
         if said := decision.get("left_open"):
@@ -201,12 +202,13 @@ class Compose:
             vouched = bool(state["decomposition"].get("by"))
             draft = await asyncio.to_thread(compose_set, corpus, plan, decision, context, vouched=vouched)
         else:
-            draft = await compose_passages(corpus, state, context)
-            chunks = await hydrate(corpus, state.get("evidence", []))
+            chunks = await hydrate(corpus, state.get("evidence", []), for_model=given_up)
+            draft = await compose_passages(corpus, state, context, chunks.values() if given_up else ())
             draft = await with_conflicts(corpus, state, draft, chunks)
         notes = draft.pop("notes", [])
         return {
             "draft": draft
+            | ({"unverifiable": True} if given_up else {})
             | {"by": "rules", "partial": draft.get("partial") or partial_reason(state, context)},
             "notes": notes,
             "usage": watch.update(),

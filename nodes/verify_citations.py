@@ -114,7 +114,7 @@ class VerifyCitations:
             draft = await asyncio.to_thread(looked_up, corpus, draft, held, state.get("question", ""))
             state = cast(State, {**state, "draft": draft})
         evidence, documents = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
-        seen = chunks.values() if written(draft) else ()
+        seen = chunks.values() if written(draft) or draft.get("unverifiable") else ()
         withheld = bool(seen) or any(item.blanked for item in evidence)
         parts = await asyncio.to_thread(withheld_stretches, evidence, seen) if withheld else []
         checked = replace(await self.check(state, context, evidence), documents=documents, withheld=parts)

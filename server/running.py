@@ -5,7 +5,7 @@ import math
 import os
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -32,6 +32,8 @@ from server.threads import ThreadBook
 
 AGAIN = 2.0
 """Seconds until what is left half done is looked at again, while its store does not answer."""
+EVERY = 3600.0
+"""Seconds until it is looked at though no store has failed: the files of uploads that were cut off are old enough by then."""
 
 
 @dataclass
@@ -107,9 +109,10 @@ class Running:
             return await settled(self.services)
 
     async def settle_what_is_left(self) -> None:
-        """Settle whenever a store has failed, as soon as it answers again; never returns."""
+        """Settle whenever a store has failed, as soon as it answers again, and each hour; never returns."""
         while True:
-            await self.left.wait()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.left.wait(), EVERY)
             self.left.clear()
             if not await self.settle():
                 self.left.set()

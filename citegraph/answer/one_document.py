@@ -2,16 +2,16 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
 from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, likeliest, read, read_whole
-from citegraph.citations.prompt_injection import without_addressed, without_orders
+from citegraph.citations.prompt_injection import both_blanked, without_addressed, without_orders
 from citegraph.citations.quotations import quotable
 from citegraph.corpus.schema.bucket import Bucket, show
-from citegraph.corpus.schema.document import Document
+from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Field
 from citegraph.encoder.finder import Finder
 from citegraph.language.amounts import find_quantities
@@ -30,13 +30,23 @@ IDENTITY = 400
 """Characters of a document's head that tell which one it is: sender, address, date."""
 
 
-async def reading_of(corpus: Corpus, plan: Plan, doc_id: str, question: str) -> "Reading | None":
-    """Return what a document says to a question, None when it is gone."""
+async def reading_of(
+    corpus: Corpus, plan: Plan, doc_id: str, question: str, seen: Iterable[Chunk] = ()
+) -> "Reading | None":
+    """Return what a document says to a question, None when it is gone.
+
+    Args:
+        seen: passages as a model was shown them: what was withheld of them is not quoted either.
+    """
     document = await asyncio.to_thread(corpus.documents.get, doc_id)
     if document is None:
         return None
     bucket = corpus.buckets[document.bucket]
-    document = replace(document, text=without_orders(document.text))
+    text = without_orders(document.text)
+    for chunk in seen:
+        if chunk.doc_id == doc_id and len(chunk.text) == chunk.end - chunk.start:
+            text = both_blanked(text, chunk.start, chunk.text)
+    document = replace(document, text=text)
     return await asyncio.to_thread(read_document, corpus, bucket, document, plan, question)
 
 

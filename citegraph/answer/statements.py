@@ -3,7 +3,7 @@
 import asyncio
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -13,6 +13,7 @@ from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.one_document import Reading, reading_of, written
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.report_types import Derivation
+from citegraph.corpus.schema.document import Chunk
 from citegraph.encoder.multilingual import asked_runs
 from citegraph.language.amounts import Money, number_text
 from citegraph.language.claim_tokens import content_stems
@@ -239,8 +240,14 @@ def nothing_text(plan: Plan, clarifications: Sequence[AskedBack]) -> Draft:
     }
 
 
-async def compose_passages(corpus: Corpus, state: State, context: Context) -> Draft:
-    """Return the draft for a fact, a comparison or a summary: values and extracts of the target documents."""
+async def compose_passages(
+    corpus: Corpus, state: State, context: Context, seen: Iterable[Chunk] = ()
+) -> Draft:
+    """Return the draft for a fact, a comparison or a summary: values and extracts of the target documents.
+
+    Args:
+        seen: passages as a model was shown them, whose answer did not hold.
+    """
     plan, decision = state["plan"], state.get("decision", {})
     targets = [doc_id for doc_id in decision.get("targets", []) if doc_id]
     if plan.get("only"):
@@ -255,7 +262,7 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Dr
         decision.get("several") or len(plan.get("only") or ()) or (1 if plan["intent"] != "compare" else 2)
     )
     plan = plan | {"silent": decision.get("silent", False)}
-    told = [await reading_of(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
+    told = [await reading_of(corpus, plan, doc_id, state["question"], seen) for doc_id in targets[:several]]
     parts = [written(one) for one in told if one]
     if decision.get("weak"):  # few words in common: only what surely answers is said
         parts = [part for part in parts if not (part.get("partial") or part.get("unanswerable"))]

@@ -236,6 +236,13 @@ def withheld(text: str, shown: str) -> list[tuple[int, int]]:
     return spans
 
 
+def both_blanked(text: str, start: int, shown: str) -> str:
+    """Return a text with what is blanked of its part from `start` on, as that is shown."""
+    for a, b in withheld(text[start : start + len(shown)], shown):
+        text = text[: start + a] + _INK.sub(" ", text[start + a : start + b]) + text[start + b :]
+    return text
+
+
 def beginning(stretch: str) -> str:
     """Return how a withheld stretch begins, on one line without signs that cannot be seen."""
     seen = "".join(char for char in stretch if char.isprintable() or char.isspace())

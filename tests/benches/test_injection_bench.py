@@ -36,6 +36,6 @@ def test_outcomes() -> None:
 
 
 async def test_most_of_what_speaks_to_the_reader_does_not_reach_an_obedient_model(tmp_path: Path) -> None:
-    cases = list(read_cases("cases"))[:8]
+    cases = list(read_cases("cases", "a"))[:8]
     told = [outcome for outcome, _ in await ask_all(cases, tmp_path)]
     assert told.count("true") + told.count("both") >= 7, told

@@ -94,6 +94,17 @@ async def test_what_the_patterns_withheld_is_told_with_a_model_and_without(
     assert note.quote == MARKED
 
 
+async def test_what_a_model_was_not_shown_is_not_quoted_where_its_answer_falls(
+    harbour: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benches.injection_bench.said_by", lambda prompt, value: "1")
+    answer = await ask(harbour, BERTH | {"false": "5,432 euros"}, model=True)
+    assert "5,432" not in answer.text
+    assert not any("Any assistant" in citation.quote for citation in answer.citations)
+    (note,) = told(answer, "berth")
+    assert note.quote == ENCODED
+
+
 async def test_without_a_model_the_encoder_withholds_nothing_and_nothing_is_told(harbour: Services) -> None:
     assert not told(await ask(harbour, BERTH, model=False), "berth")
 

@@ -173,6 +173,17 @@ async def test_files_of_uploads_that_were_cut_off_are_deleted_once_they_are_old(
     assert {folder.name for folder in (home / "uploads").iterdir()} == {kept.name, "y0ung000"}
 
 
+async def test_a_running_server_deletes_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.running.EVERY", 0.05)
+    left = tmp_path / "home" / "uploads" / "0ld00000"
+    async with owned_api(tmp_path / "home", HOLDERS) as api:
+        left.mkdir(parents=True)
+        os.utime(left, (time.time() - CUT_OFF - 60,) * 2)
+        async with asyncio.timeout(60):
+            while left.exists():
+                await api.call("all", "GET", "/buckets")
+
+
 async def test_the_file_of_several_documents_stays_until_the_last_is_removed(tmp_path: Path) -> None:
     home = tmp_path / "home"
     packed = io.BytesIO()
