@@ -48,7 +48,8 @@ demo: $(VENV)/.runtime
 	@$(BIN)/citegraph demo
 
 # Two processes; TESTS="tests/nodes -x" runs some. What takes long (marked slow) runs in test-all, as in CI.
-RUN_TESTS = $(PY) -m tests.postgres $(PY) -m pytest -n $(or $(WORKERS),2) --dist loadfile $(TESTS)
+# What is compiled is kept, whatever the shell says: hundreds of processes would compile the same sources again.
+RUN_TESTS = PYTHONDONTWRITEBYTECODE= $(PY) -m tests.postgres $(PY) -m pytest -n $(or $(WORKERS),2) --dist loadfile $(TESTS)
 
 test: $(VENV)/.dev tesseract
 	@$(RUN_TESTS) -m "not slow and not local_model and not ray and not training"

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xfail(reason="tests/known_failures.txt", strict=False))
         if any(item.get_closest_marker(name) for name in ("server", "browser")):
             item.add_marker(pytest.mark.slow)
+
+
+_ALL_SLOW = re.compile(r"^pytestmark = \[?[^\]=]*?(?:\bmark\.(?:slow|server|browser)\b|MARKS$)", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave modules unread of which every test is slow, where those do not run: to import them takes seconds."""
+    if "not slow" not in config.option.markexpr or collection_path.suffix != ".py":
+        return None
+    return True if _ALL_SLOW.search(collection_path.read_text("utf-8")) else None
 
 
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
