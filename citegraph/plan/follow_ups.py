@@ -461,10 +461,8 @@ def _edited(
     number = number_asked(bucket, said, function, wanted, turn)
     if number and number["function"] == "sum" and one_fact(turn):
         wanted, number = [str(number["field"])], None
-    before_rank = plan.get("order_by")
-    one = one_fact(turn) or (before_rank is not None and before_rank["limit"] == 1)
     # After one document, or the largest of a set, another number or order is of the whole set again.
-    whole = replaced or (one and (number is not None or rank is not None))
+    whole = replaced or (_ends_in_one(plan, turn) and (number is not None or rank is not None))
     changed["only"] = [] if whole else only_of(corpus, turn, plan, part, bucket)
     groups = read_groups(bucket, said)
     lists = bool(cues.WHICH.search(text) or cues.LIST.search(text))
@@ -498,6 +496,11 @@ def _edited(
         return as_list(with_words(changed, name, reading, included_among(text, left))), lines
     unchanged = [] if filters_changed or lines else [f"“{message[:80]}” changed no condition."]
     return with_words(changed, name, reading, left), [*lines, *unchanged]
+
+
+def _ends_in_one(plan: Plan, turn: Turn) -> bool:
+    order = plan.get("order_by")
+    return one_fact(turn) or (order is not None and order["limit"] == 1)
 
 
 def one_in_view(turn: Turn) -> bool:
