@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, cast
 
-from citegraph.answer.cited_spans import cite_values
+from citegraph.answer.cited_spans import CITED_INPUTS, cite_values
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.amounts import Money, Quantity, number_text
 from citegraph.language.terms import language_of
@@ -91,6 +91,11 @@ def json_cell(value: Any) -> Any:
     if isinstance(value, dict):
         return f"{number_text(value['amount'])} {value.get('currency') or ''}".strip()
     return "" if value is None else value
+
+
+def marks(doc_ids: Sequence[str]) -> str:
+    """Return the markers of documents, as many as an answer cites."""
+    return " ".join(f"[{doc_id}]" for doc_id in doc_ids[:CITED_INPUTS])
 
 
 def question_of(plan: Plan) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, cast
 
-from citegraph.answer.cells import json_cell, made_number, phrased, question_of, table_of
+from citegraph.answer.cells import json_cell, made_number, marks, phrased, question_of, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS
 from citegraph.answer.set_numbers import INPUTS, is_deducted
 from citegraph.corpus.records.extracted.row_store import StoredRow
@@ -184,7 +184,7 @@ class _InDocuments:
 
     @property
     def marks(self) -> str:
-        return " ".join(f"[{doc_id}]" for doc_id in self.documents[:CITED_INPUTS])
+        return marks(self.documents)
 
     @property
     def partial(self) -> list[str]:

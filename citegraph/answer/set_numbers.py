@@ -13,6 +13,7 @@ from citegraph.answer.cells import (
     derivation,
     json_cell,
     made_number,
+    marks,
     phrased,
     question_of,
     sortable,
@@ -125,11 +126,12 @@ def number_lines(
             if not money or (getattr(held, "currency", None) or "") == unit
         ] or ids
         cited = extreme_of(values, members, function) if function in {"min", "max"} and values else members
-        marks = " ".join(f"[{doc_id}]" for doc_id in cited[:CITED_INPUTS])
         form = OF_DATES.get(function, function) if isinstance(value, str) else function
         what = phrased(form, question_of(plan), field=spoken(field))
         what = f"{what[0].lower()}{what[1:]}" if label else what
-        lines.append(f"{label + ': ' if label else ''}{what}: {number} {unit} {marks}.".replace("  ", " "))
+        lines.append(
+            f"{label + ': ' if label else ''}{what}: {number} {unit} {marks(cited)}.".replace("  ", " ")
+        )
         if not isinstance(value, str):
             derivations.append(derivation(function, field, number, unit, members, values))
     draft: Draft = {
@@ -255,21 +257,14 @@ def held_against(
     holds, said = HOLDS[against["operator"]]
     lines: list[str] = []
     made: list[NumberMade] = []
-    for row in rows:
-        for number in row.values():
-            one, unit = (
-                (number["amount"], number.get("currency") or "") if isinstance(number, dict) else (number, "")
-            )
-            if number is None or (code and unit and code != unit):
-                continue
-            yes = holds(Decimal(str(one)), Decimal(asked))
-            bound = f"{number_text(asked)} {code or unit}".strip()
-            lines.append(
-                f"{'Yes' if yes else 'No'}: {number_text(one)} {unit} is {'' if yes else 'not '}{said} {bound}.".replace(
-                    "  ", " "
-                )
-            )
-            made.append(made_number(number_text(asked), "difference", "as asked", [], [], code or unit))
+    for unit, number in _numbers_of(rows):
+        if code and unit and code != unit:
+            continue
+        yes = holds(number, Decimal(asked))
+        bound = f"{number_text(asked)} {code or unit}".strip()
+        line = f"{'Yes' if yes else 'No'}: {number_text(number)} {unit} is {'' if yes else 'not '}{said} {bound}."
+        lines.append(line.replace("  ", " "))
+        made.append(made_number(number_text(asked), "difference", "as asked", [], [], code or unit))
     return lines, made
 
 
@@ -315,14 +310,9 @@ def share_of(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
     if field:
         aggregate = Aggregate(function="sum", field=field)
         totals = [
-            {
-                row[aggregate.name]["currency"] or "": Decimal(row[aggregate.name]["amount"])
-                for row in run_query(
-                    corpus.annotations, DocumentQuery(bucket=name, filters=filters, aggregate=(aggregate,))
-                ).rows
-                if row[aggregate.name] is not None
-            }
+            dict(_numbers_of(run_query(corpus.annotations, query).rows))
             for filters in (part, whole)
+            for query in [DocumentQuery(bucket=name, filters=filters, aggregate=(aggregate,))]
         ]
         pairs = [(totals[0].get(unit, Decimal(0)), total, unit) for unit, total in totals[1].items()]
     else:
@@ -333,8 +323,7 @@ def share_of(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
             continue
         percent = f"{some / total * 100:.1f}"
         texts = [number_text(value) if field else f"{int(value):,}" for value in (some, total)]
-        marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
-        lines.append(f"{percent} %: {texts[0]} of {texts[1]} {unit}{said} {marks}.".replace("  ", " "))
+        lines.append(f"{percent} %: {texts[0]} of {texts[1]} {unit}{said} {marks(ids)}.".replace("  ", " "))
         derivations.append(
             made_number(percent, "ratio", "share in percent", [str(some), str(total)], ids, "%")
         )
@@ -501,22 +490,17 @@ def _lines(corpus: Corpus, query: DocumentQuery, rows: Sequence[Json], draft: Dr
     for row in rows:
         value, unit = row[aggregate.name], _unit(row[aggregate.name])
         members = _members(corpus, query, row[group], unit)
-        marks = " ".join(f"[{member['doc_id']}]" for member in members[:CITED_INPUTS])
         doc_ids = [member["doc_id"] for member in members]
         if aggregate.field is None:
             said, number = f"{value:,} documents" if value != 1 else "1 document", str(value)
-            draft["derivations"].append(
-                {"value": number, "formula": f"count of {value} documents", "operation": "count", "inputs": [],
-                 "doc_ids": doc_ids, "unit": ""}
-            )  # fmt: skip
+            made = made_number(number, "count", f"count of {value} documents", [], doc_ids, "")
         else:
             number = number_text(value["amount"] if isinstance(value, dict) else value)
             said = f"{aggregate.function} of {aggregate.field.replace('_', ' ')} {number} {unit}".strip()
             values = {member["doc_id"]: member[aggregate.field] for member in members}
-            draft["derivations"].append(
-                derivation(aggregate.function, aggregate.field, number, unit, doc_ids, values)
-            )
-        lines.append(f"{said_period(group, row[group]) or row[group]}: {said} {marks}.")
+            made = derivation(aggregate.function, aggregate.field, number, unit, doc_ids, values)
+        draft["derivations"].append(made)
+        lines.append(f"{said_period(group, row[group]) or row[group]}: {said} {marks(doc_ids)}.")
         name = group.partition(".")[0]
         columns = [name, aggregate.field] if aggregate.field else [name]
         bucket = corpus.buckets[query.bucket]

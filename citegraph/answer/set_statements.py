@@ -11,6 +11,7 @@ from citegraph.answer.cells import (
     cited_values,
     json_cell,
     made_number,
+    marks,
     phrased,
     question_of,
     sortable,
@@ -49,7 +50,6 @@ from citegraph.run.state_types import (
     CitedSpan,
     Decision,
     Draft,
-    NumberMade,
     Operation,
     OrderBy,
     Plan,
@@ -609,11 +609,6 @@ def cited_members(
     return cited_values(corpus, corpus.buckets[bucket], rows, fields)
 
 
-def marks(doc_ids: Sequence[str]) -> str:
-    """Return the markers of documents, as many as an answer cites."""
-    return " ".join(f"[{doc_id}]" for doc_id in doc_ids[:CITED_INPUTS])
-
-
 def group_line(columns: Sequence[str], row: Sequence[Any], groups: Sequence[str], held: int | None) -> str:
     """Return a group as a line: its values, its numbers with what they are, and of how many documents.
 
@@ -636,8 +631,7 @@ def group_line(columns: Sequence[str], row: Sequence[Any], groups: Sequence[str]
 def counted(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
     """Return the draft of a count, with the documents that were counted."""
     name = plan["buckets"][0]
-    marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
-    text = f"{phrased('counted', question_of(plan), name=name, count=len(ids))} {marks}."
+    text = f"{phrased('counted', question_of(plan), name=name, count=len(ids))} {marks(ids)}."
     filtered = {clause["field"] for clause in flat(plan["per_bucket"][name]["filters"])}
     rows = [
         {field: value for field, value in values.items() if field in filtered} | {"doc_id": doc_id}
@@ -645,12 +639,5 @@ def counted(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
     ]
     rows.sort(key=lambda row: ids.index(row["doc_id"]))
     cited = cited_values(corpus, corpus.buckets[name], rows, sorted(filtered))
-    made: NumberMade = {
-        "value": str(len(ids)),
-        "formula": f"count of {len(ids)} documents",
-        "operation": "count",
-        "inputs": [],
-        "doc_ids": list(ids),
-        "unit": "",
-    }
+    made = made_number(str(len(ids)), "count", f"count of {len(ids)} documents", [], ids, "")
     return {"text": text, "documents": list(ids), "matched": len(ids), "derivations": [made], "cited": cited}

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import sqlalchemy as sa
 
-from citegraph.corpus.filters.clause import Clause, Filters, Operator, clauses_in
-from citegraph.corpus.filters.filter_operators import Condition, Relaxation, compile_clause, weaker_filters
+from citegraph.corpus.filters.clause import Clause, Filters, Operator
+from citegraph.corpus.filters.filter_operators import Relaxation, weaker_filters
 from citegraph.corpus.filters.sql_filter import compared_column, date_label, to_sql
 from citegraph.corpus.records.access import Principal, seen_buckets, sql_condition
 from citegraph.corpus.records.annotations.annotation_tables import (
@@ -23,8 +22,6 @@ from citegraph.corpus.records.annotations.annotation_tables import (
     Source,
     counted_form,
     field_columns,
-    in_year,
-    is_grouped_by_year,
     to_values,
 )
 from citegraph.corpus.records.database import batches, once, once_each
@@ -238,10 +235,9 @@ class AnnotationStore(AnnotationWrites):
         declared = (
             countable(self, bucket) if fields is None else [self.field(bucket, name) for name in fields]
         )
-        large = bool(filters) and self.count(bucket, filters) > GROUPED
         with ThreadPoolExecutor(max_workers=4) as threads:
             counts = threads.map(
-                lambda item: _field_facets(self, bucket, filters, declared=item, limit=limit, large=large),
+                lambda item: _field_facets(self, bucket, filters, declared=item, limit=limit),
                 declared,
             )
             return {item.name: facets for item, facets in zip(declared, counts, strict=True) if facets}
@@ -339,14 +335,6 @@ class AnnotationStore(AnnotationWrites):
         return declared
 
 
-GROUPED = 20_000
-"""Documents up to which a set is grouped outright; sorting more is slower than asking for the likely values."""
-
-
-LIKELY = (48, 480)
-"""How many of the bucket's most frequent values are counted within a large set before all of it is grouped."""
-
-
 @dataclass(frozen=True, slots=True)
 class Facet:
     """One value of a field within a set of documents, how many have it, and the clause that means it."""
@@ -371,7 +359,7 @@ def countable(store: AnnotationStore, bucket: str) -> list[Field]:
 
 
 def _field_facets(
-    store: AnnotationStore, bucket: str, filters: Filters, *, declared: Field, limit: int, large: bool
+    store: AnnotationStore, bucket: str, filters: Filters, *, declared: Field, limit: int
 ) -> list[Facet]:
     """Return the most frequent values of a field, of dates the years."""
     if declared.type == "date" and filters:
@@ -380,45 +368,16 @@ def _field_facets(
             years[counted_form(day)] += count
         counted: list[tuple[Any, int]] = years.most_common(limit)
     else:
-        likely = _likely(store, bucket, filters, declared=declared, limit=limit) if large else None
-        found = likely or store.run(_grouped(store, bucket, filters, declared).limit(limit))
+        found = store.run(_grouped(store, bucket, filters, declared).limit(limit))
         counted = [(key, count) for key, count in found]
     shown = store.shown_values(bucket, declared.name, [key for key, _ in counted])
     return [_facet(declared, shown.get(key, key), count) for key, count in counted]
 
 
-def _likely(
-    store: AnnotationStore, bucket: str, filters: Filters, *, declared: Field, limit: int
-) -> list[tuple[str, int]] | None:
-    """Return the most frequent values of a keyword within a large set without grouping it, None when that cannot be.
-
-    A value is in the set at most as often as in the bucket, whose counts are kept. So the bucket's most frequent
-    values are counted within the set; they are the answer when the last of them that is shown is more frequent than
-    any other value can be (the threshold algorithm of Fagin, Lotem and Naor, 2001).
-    """
-    if declared.type != "keyword":
-        return None
-    column, values = compared_column(declared, store.tables[bucket].rows), store.listed(bucket, declared.name)
-    ranked = sa.select(values.c.folded, values.c.count)
-    ranked = ranked.order_by(values.c.count.desc(), values.c.folded).limit(LIKELY[-1] + 1)
-    overall = [(key, count) for key, count in store.run(ranked)]
-    condition = grouping_condition(store, bucket, filters, key=declared)
-    for size in LIKELY:
-        some = [key for key, _ in overall[:size]]
-        counts = sa.select(column, sa.func.count()).where(condition, column.in_(some))
-        found = [(key, count) for key, count in store.run(counts.group_by(column))]
-        found.sort(key=lambda item: (-item[1], item[0]))
-        if size >= len(overall):
-            return found[:limit]
-        if len(found) >= limit and found[limit - 1][1] > overall[size][1]:
-            return found[:limit]
-    return None
-
-
 def _grouped(store: AnnotationStore, bucket: str, filters: Filters, declared: Field) -> sa.Select[Any]:
     """Return (value, count) by frequency; of a date every day, which an index gives in order."""
     rows, items = store.tables[bucket].rows, store.tables[bucket].items
-    condition = grouping_condition(store, bucket, filters, key=declared)
+    condition = store.condition(bucket, filters)
     if not filters and (declared.is_listed or declared.type == "date"):
         values = store.listed(bucket, declared.name)
         return sa.select(values.c.folded, values.c.count).order_by(values.c.count.desc(), values.c.folded)
@@ -449,47 +408,3 @@ def entropy(counts: Sequence[int], total: int) -> float:
     rest = total - sum(counts)
     shares = [count / total for count in (*counts, rest) if count > 0 and total > 0]
     return -sum(share * math.log2(share) for share in shares)
-
-
-SORTED = 60
-"""Days up to which SQLite sorts what it finds by day faster than it passes over the rest of the year."""
-
-
-def grouping_condition(
-    store: AnnotationStore,
-    bucket: str,
-    filters: Filters,
-    *,
-    key: Field,
-    others: Iterable[Field | None] = (),
-) -> sa.ColumnElement[bool]:
-    """Return `store.condition` of checked filters, with their one year where the index of that year then serves.
-
-    Args:
-        key: the keyword that is grouped by.
-        others: fields that are aggregated or counted beside it; None stands for documents.
-    """
-    condition, declared = store.condition(bucket, filters), store.buckets[bucket]
-    held = {declared.main_date, declared.main_amount, key.name}
-    asked = {item.name for item in others if item is not None}
-    # "in 2017" is checked into a group of one.
-    groups = [tuple(clauses_in(item)) for item in filters]
-    clauses = [group[0] for group in groups if len(group) == 1]
-    inside = len(clauses) == len(groups) and {clause.field for clause in clauses} | asked <= held
-    if not inside or not store.sees_all or not is_grouped_by_year(declared, key):
-        return condition
-    least = SORTED if store.engine.dialect.name == "sqlite" else 0
-    for clause in clauses:
-        days = _days(compile_clause(declared, clause)) if clause.field == declared.main_date else None
-        if days and (days[1] - days[0]).days >= least:
-            return condition & in_year(store.tables[bucket].rows.c[clause.field], days[0].year)
-    return condition
-
-
-def _days(condition: Condition) -> tuple[date, date] | None:
-    """Return the first and last day of a condition that holds for days of one year only."""
-    if condition.negated or len(condition.ranges or ()) != 1:
-        return None
-    item = (condition.ranges or ())[0]
-    inside = isinstance(item.low, date) and isinstance(item.high, date) and item.low.year == item.high.year
-    return (item.low, item.high) if inside else None

@@ -7,13 +7,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     FromClause,
     Select,
     Subquery,
     case,
-    cast,
     distinct,
     func,
     literal,
@@ -166,51 +164,6 @@ def row_numbers(
     # By their names: Postgres takes two bound expressions for different ones.
     apart: list[ColumnElement[Any]] = [literal_column(name) for name in keys]
     return chosen.where(condition, value.is_not(None)).group_by(*apart).order_by(*apart)
-
-
-def by_day(
-    table: Any,
-    columns: Sequence[tuple[Aggregate, Field | None]],
-    *,
-    condition: ColumnElement[bool],
-    day: ColumnElement[Any],
-    currency: ColumnElement[Any] | None,
-    minus: ColumnElement[bool] | None = None,
-) -> Subquery:
-    """Return the numbers of each day: an index gives days in order, where months would have to be sorted.
-
-    Of an average, its sum (s0...) and the count of its values (a0...).
-    """
-    keys = [day.label("day"), *([currency.label("currency")] if currency is not None else [])]
-    numbers = [
-        (
-            func.count(value_column(table, on))
-            if item.function == "average" and on
-            else compute(table, item, on, minus)
-        ).label(f"a{n}")
-        for n, (item, on) in enumerate(columns)
-    ]
-    sums = [
-        func.sum(value_column(table, on)).label(f"s{n}")
-        for n, (item, on) in enumerate(columns)
-        if item.function == "average" and on
-    ]
-    return select(*keys, *numbers, *sums).where(condition).group_by(day, *keys[1:]).subquery()
-
-
-def rolled_up(days: Subquery, item: Aggregate, number: int) -> ColumnElement[Any]:
-    """Return an aggregate over the numbers of days."""
-    column = days.c[f"a{number}"]
-    match item.function:
-        case "count":
-            return cast(func.sum(column), BigInteger)
-        case "sum":
-            return func.sum(column)
-        case "average":
-            return func.sum(days.c[f"s{number}"]) * 1.0 / func.nullif(func.sum(column), 0)
-        case "min":
-            return func.min(column)
-    return func.max(column)
 
 
 def compute(

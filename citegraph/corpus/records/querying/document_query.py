@@ -13,17 +13,15 @@ from sqlalchemy import ColumnElement, FromClause, Select, func, or_, select
 from citegraph.corpus.filters.clause import Filters, clauses_in
 from citegraph.corpus.filters.filter_operators import COMPARES
 from citegraph.corpus.filters.sql_filter import compared_column, date_label
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, grouping_condition
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.querying.aggregates import (
     MINUS,
     Aggregate,
     Function,
     Having,
-    by_day,
     compute,
     days_between,
     median_of,
-    rolled_up,
     value_column,
 )
 from citegraph.corpus.schema.bucket import Bucket
@@ -127,21 +125,12 @@ def _listed(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> Que
     )
 
 
-def _condition(
-    store: AnnotationStore, query: DocumentQuery, counted: Sequence[Field | None] = ()
-) -> ColumnElement[bool]:
-    """Return what a document must meet: the filters, and to be one of the chosen ones.
-
-    Args:
-        counted: the fields that are aggregated, where the query groups by one field (see `citegraph.corpus.records.annotations.annotation_tables`).
-    """
-    if query.only is not None:
-        chosen = store.tables[query.bucket].rows.c.doc_id.in_(query.only)
-        return store.condition(query.bucket, query.filters) & chosen
-    key = store.buckets[query.bucket].field(query.group_by[0]) if len(query.group_by) == 1 else None
-    if key is None:
-        return store.condition(query.bucket, query.filters)
-    return grouping_condition(store, query.bucket, query.filters, key=key, others=counted)
+def _condition(store: AnnotationStore, query: DocumentQuery) -> ColumnElement[bool]:
+    """Return what a document must meet: the filters, and to be one of the chosen ones."""
+    chosen = store.condition(query.bucket, query.filters)
+    if query.only is None:
+        return chosen
+    return chosen & store.tables[query.bucket].rows.c.doc_id.in_(query.only)
 
 
 def _source(store: AnnotationStore, query: DocumentQuery, groups: Sequence["_Group"]) -> FromClause:
@@ -275,7 +264,7 @@ def _aggregate_statement(
     if money and all(item.function == "distinct" for item, _ in columns):
         money = None
     currency: ColumnElement[Any] | None = table.c[f"{money.name}__currency"] if money else None
-    condition = _condition(store, query, [on for _, on in columns])
+    condition = _condition(store, query)
     if money is not None and all(item.function not in ("count", "distinct") for item, _ in columns):
         condition = condition & table.c[money.name].is_not(None)
     minus = deducted(store.buckets[query.bucket], query.filters, table)
@@ -284,28 +273,18 @@ def _aggregate_statement(
         if len(columns) > 1 or query.having:
             raise BadInput("a median stands alone in a query, without having")
         return _median_statement(store, query, groups, columns[0], condition, currency, source)
-    only_days = len(groups) == 1 and bool(groups[0].cut) and "distinct" not in functions
-    day = compared_column(groups[0].field, table) if only_days else None
-    days = (
-        by_day(table, columns, condition=condition, day=day, currency=currency, minus=minus)
-        if day is not None
-        else None
-    )
-    keys: list[ColumnElement[Any]]
-    if days is not None:
-        source, currency = days, days.c.currency if currency is not None else None
-        keys = [date_label(days.c.day, groups[0].cut)] if groups[0].cut != "day" else [days.c.day]
-        numbers = [rolled_up(days, item, number) for number, (item, _) in enumerate(columns)]
-    else:
-        keys = [group.key(table) for group in groups]
-        numbers = [compute(table, item, on, minus) for item, on in columns]
+    keys = [group.key(table) for group in groups]
+    numbers = [compute(table, item, on, minus) for item, on in columns]
     order = [*keys, currency] if currency is not None else keys
-    statement: Select[Any] = select(
-        *(key.label(f"g{number}") for number, key in enumerate(keys)),
-        *([currency.label("currency")] if currency is not None else []),
-        *(value.label(f"a{number}") for number, value in enumerate(numbers)),
-    ).select_from(source)
-    statement = statement if days is not None else statement.where(condition)
+    statement: Select[Any] = (
+        select(
+            *(key.label(f"g{number}") for number, key in enumerate(keys)),
+            *([currency.label("currency")] if currency is not None else []),
+            *(value.label(f"a{number}") for number, value in enumerate(numbers)),
+        )
+        .select_from(source)
+        .where(condition)
+    )
     statement = statement.group_by(*order) if order else statement
     named = {item.name: value for (item, _), value in zip(columns, numbers, strict=True)}
     for held in query.having:
@@ -340,7 +319,7 @@ def _deducted_notes(
     minus = deducted(bucket, query.filters, table) if amounts else None
     if minus is None:
         return []
-    condition = _condition(store, query, [on for _, on in columns]) & minus & (table.c[amounts[0].name] > 0)
+    condition = _condition(store, query) & minus & (table.c[amounts[0].name] > 0)
     (count,) = store.run(select(func.count()).select_from(table).where(condition)).one()
     kinds = ", ".join(value for values in bucket.deduct.values() for value in values)
     return [f"{count} of them ({kinds}) count as negative"] if count else []
@@ -449,7 +428,7 @@ def _coverage(
         func.count(value_column(table, item) if MINUS in item.name else compared_column(item, table))
         for item in fields
     ]
-    statement = select(func.count(), *counts).select_from(table).where(_condition(store, query, fields))
+    statement = select(func.count(), *counts).select_from(table).where(_condition(store, query))
     matched, *covered = store.run(statement).one()
     return int(matched), {item.name: int(count) for item, count in zip(fields, covered, strict=True)}
 

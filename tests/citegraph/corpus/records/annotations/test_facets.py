@@ -1,4 +1,4 @@
-"""Facets of large sets: the likely values give the same counts as grouping all of it."""
+"""Facets of a set: its most frequent values with their counts."""
 
 import random
 from collections import Counter
@@ -7,7 +7,6 @@ from datetime import date
 import pytest
 
 from citegraph.corpus.filters.clause import Clause
-from citegraph.corpus.records.annotations import annotation_store
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import load_buckets
@@ -34,23 +33,12 @@ def filled(new_database):
     return opened, rows
 
 
-@pytest.mark.parametrize("likely", [(1, 2), (4, 8), (12, 100), (1000,)])
-def test_the_likely_values_are_those_that_grouping_finds(filled, monkeypatch, likely):
+def test_the_most_frequent_values_come_first(filled):
     store, rows = filled
-    monkeypatch.setattr(annotation_store, "GROUPED", 1)
-    monkeypatch.setattr(annotation_store, "LIKELY", likely)
     held = Counter(row["vendor_name"] for row in rows.values() if row["invoice_date"].year == 2018)
     wanted = sorted(held.items(), key=lambda item: (-item[1], item[0]))[:5]
     found = store.facets("invoices", IN_2018, ["vendor_name"], limit=5)["vendor_name"]
     assert [(facet.label, facet.count) for facet in found] == wanted
-
-
-def test_a_large_set_is_not_grouped_when_the_likely_values_decide(filled, monkeypatch):
-    store, _ = filled
-    monkeypatch.setattr(annotation_store, "GROUPED", 1)
-    monkeypatch.setattr(annotation_store, "LIKELY", (20,))
-    monkeypatch.setattr(annotation_store, "_grouped", None)
-    assert len(store.facets("invoices", IN_2018, ["vendor_name"], limit=3)["vendor_name"]) == 3
 
 
 def test_facets_and_a_group_query_agree(filled):
