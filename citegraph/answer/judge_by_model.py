@@ -123,6 +123,8 @@ async def judge_cases(
     return rulings, {"usage": spent_on(budget.calls)}
 
 
+_NUMBERED = re.compile(r"\A\W*\d+(?:\.\d+)*[.)]\s")
+"""The number of a line that begins a clause or section."""
 READ = 12
 """Spans of a cited document, as the search found them, that the finder reads."""
 
@@ -149,7 +151,8 @@ def read_alike(finder: Finder, question: str, report: Report, evidence: Sequence
         return False
     spans = finder.find(question, [span.text for span in cited])
     best, text = max(zip(spans, (span.text for span in cited), strict=True), key=lambda one: one[0].margin)
-    read, line = text[best.start : best.end], text[slice(*line_around(text, (best.start, best.end)))]
+    read = text[best.start : best.end]
+    line = _NUMBERED.sub("", text[slice(*line_around(text, (best.start, best.end)))])
     known = {root for span in cited for _, value in _known_of(span) for root in content_stems(value)}
     beside = set(content_stems(claim)).difference(known, content_stems(question), content_stems(line))
     there, around = hard_facts(read), hard_facts(line)

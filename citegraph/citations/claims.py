@@ -287,8 +287,8 @@ _NUMBER_ALONE = re.compile(r"[\s\W]*\d[\d.,]*(?:[\s\x00]|[^\w\s])*")
 
 
 @cache
-def _part_start() -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:[,;]\s*)?(?:{source('joins')}|;|,)\s", re.IGNORECASE)
+def _joined() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:(?:[,;]\s*)?{source('joins')}\s|;)", re.IGNORECASE)
 
 
 def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -296,12 +296,12 @@ def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, in
     cuts: list[int] = []
     for match in re.finditer(r"\x00+(?:[\s,;]*\x00+)*", walk.masked[start:end]):
         at = start + match.end()
-        later = "\x00" in walk.masked[at:end]
-        if later and (_part_start().match(walk.masked, at, end) or walk.masked[at : at + 1] in ",;"):
-            left = walk.masked[max([start, *cuts]) : at].replace("\x00", "")
-            right = walk.masked[at:end].split("\x00")[0]
-            if _says_something(left) and _says_something(right):
-                cuts.append(at)
+        left = walk.masked[max([start, *cuts]) : at].replace("\x00", "").strip(" ,;")
+        right, later, _ = walk.masked[at:end].partition("\x00")
+        # After a comma another one may close what stands between them: "the firm, which A sold [1], owes B [2]".
+        parted = _joined().match(walk.masked, at, end) or ("," not in left and right.lstrip().startswith(","))
+        if later and parted and _says_something(left) and _says_something(right):
+            cuts.append(at)
     edges = [start, *sorted(set(cuts)), end]
     parts: list[tuple[int, int, tuple[str, ...]]] = []
     for a, b in pairwise(edges):

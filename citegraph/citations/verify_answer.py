@@ -78,7 +78,7 @@ SHOWN = 6_000
 """Characters of the cited spans that a judge sees, the ones that speak most of the claim; twice as many of those that were
 pointed at, and the first of them in any case."""
 NEAR = 300
-"""Characters around the lines that a writer saw which a judge sees, too."""
+"""Characters around what speaks most of a claim, and around its values, which a judge sees beside what the writer saw."""
 LEFT_OUT = "…"
 """The line that stands for what of a document a judge does not see."""
 SAME = 0.8
@@ -309,9 +309,12 @@ class _Run:
         stated = [*facts, *document.annotations]
         return Side(stated, document.text, document.vocabulary, document.known, named)
 
-    def _parts_shown(self, query: Query, ranked: Sequence[int], best: Window | None) -> list[Part]:
-        """Return the parts of documents that a writer pointed at for a claim, with what speaks most of it and the first place of
-        a value that they have not: the names in a claim stand in many passages, what it says in one. [] where none was.
+    def _parts_shown(
+        self, query: Query, ranked: Sequence[int], best: Window | None
+    ) -> tuple[list[Part], list[Part]]:
+        """Return the parts of documents that a writer pointed at for a claim, and what speaks most of it with the first place of
+        each value, in those parts if it stands there: the names in a claim stand in many passages, what it says in one. [] where
+        none was pointed at.
         """
         parts = list(self.parts.get(query.view.text, ()))
         beside = [self._place(best.first, best.last)] if best and parts else []
@@ -323,11 +326,13 @@ class _Run:
                 if self.pool.units[m].start >= 0
                 and _has(fact, self.pool.units[m], self.pool.evidence[e].text)
             ]
-            seen = any(
-                d == doc and a < stop and start < b for d, a, b in stating for doc, start, stop in parts
-            )
-            beside += [] if seen else stating[:1]
-        return [*parts, *beside]
+            seen = [
+                place
+                for place in stating
+                if any(place[0] == doc and place[1] < b and a < place[2] for doc, a, b in parts)
+            ]
+            beside += (seen or stating)[:1]
+        return parts, beside
 
     def _place(self, first: int, last: int) -> Part:
         """Return where some units of one span stand in its document; all of the span for what is known of it."""
@@ -344,7 +349,8 @@ class _Run:
         found = windows(self.pool, query.roots, list(cited), len(cited))
         ranked = list(dict.fromkeys([*(w.evidence for w in found), *cited]))
         pointed = self.pointed.get(query.view.text, frozenset()).intersection(cited)
-        parts = self._parts_shown(query, ranked, found[0] if found else None) if pointed else []
+        parts, spoken = self._parts_shown(query, ranked, found[0] if found else None) if pointed else ([], [])
+        parts = [*parts, *spoken]
         first = [e for e in ranked if any(_touches(self.pool.evidence[e], part) for part in parts)]
         first.sort(key=lambda e: e not in pointed)
         chosen: list[int] = []
@@ -362,10 +368,13 @@ class _Run:
                 seen |= {place[0]}
                 chosen.append(window.evidence)
                 parts.append(place)
+                spoken.append(place)
         headed = bool(parts) or len(self._documents(cited)) > 1
         shown: dict[str, list[Evidence]] = {}
         for e in sorted(chosen):
-            shown.setdefault(self.pool.evidence[e].doc_id, []).extend(_cut_to(self.pool.evidence[e], parts))
+            shown.setdefault(self.pool.evidence[e].doc_id, []).extend(
+                _cut_to(self.pool.evidence[e], parts, spoken)
+            )
         heads = {name: f"[{name}]\n" if headed else "" for name in shown}
         return "\n\n".join(heads[name] + as_one(spans) for name, spans in shown.items())
 
@@ -824,15 +833,18 @@ class _Run:
         return best[1] if best else None
 
 
-def _cut_to(span: Evidence, parts: Sequence[Part]) -> list[Evidence]:
-    """Return what of a span lies in some parts of its document or near them, in whole lines; the span where none of them is."""
-    end = span.start + len(span.text)
-    near = sorted((a - NEAR, b + NEAR) for part in parts if _touches(span, part) for a, b in [part[1:]])
+def _cut_to(span: Evidence, parts: Sequence[Part], spoken: Sequence[Part]) -> list[Evidence]:
+    """Return what of a span lies in some parts of its document, or near those of them that are `spoken` of, in whole lines and
+    of long ones in whole sentences; the span where none of them is.
+    """
+    text, end = span.text, span.start + len(span.text)
+    near = [(part, NEAR if part in spoken else 0) for part in parts if _touches(span, part)]
     kept: list[tuple[int, int]] = []
-    for start, stop in near:
-        a = span.text.rfind("\n", 0, max(0, start - span.start)) + 1
-        b = min(stop, end) - span.start
-        b += len(span.text[b:].partition("\n")[0])
+    for start, stop in sorted((part[1] - wide, part[2] + wide) for part, wide in near):
+        a, b = max(0, start - span.start), min(stop, end) - span.start
+        begins = [text.rfind(mark, 0, a) + len(mark) for mark in ("\n", ". ") if mark in text[:a]]
+        ends = [text.find(mark, max(a, b - len(mark))) + 1 or len(text) for mark in ("\n", ". ")]
+        a, b = max(begins, default=0), max(b, min(ends))
         if kept and a <= kept[-1][1] + 1:
             kept[-1] = kept[-1][0], max(b, kept[-1][1])
         else:

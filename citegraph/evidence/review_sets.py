@@ -298,6 +298,12 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         return await moved(corpus, state, context, unknown) or await nothing_found(
             corpus, state, context, unknown
         )
+    if (
+        not by_model
+        and counts_or_lists(plan)
+        and (more := await asyncio.to_thread(printed_too, corpus, plan))
+    ):
+        return more
     # Of a set that a found name led to, a reader of the question has put all of its words into filters.
     by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
     told = plan.get("described", "")
@@ -394,6 +400,47 @@ def not_said_to_be(corpus: Corpus, plan: Plan) -> Decision | None:
     fields = ", ".join(sorted(field.replace("_", " ") for item in denied for field in fields_of(item)))
     said = f"the documents do not state their {fields}; those that are said to be what is left out are not among them"
     return enough(said, plan=left, matched={name: matched}, partial=said)
+
+
+def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
+    """Return the decision on the documents that have a code in its field, and those that state none there and print it; blocking.
+
+    None where nothing is asked by a code that the bucket knows by its form, or no other document prints it.
+    """
+    name = plan["buckets"][0]
+    bucket, filters = corpus.buckets[name], bucket_filters(plan, name)
+    forms = {identifier.field: identifier for identifier in bucket.identifiers if identifier.field}
+    coded = [
+        item
+        for item in filters
+        if isinstance(item, Clause) and item.operator in {"=", "contains"} and item.field in forms
+    ]
+    if len(coded) != 1 or plan.get("only"):
+        return None
+    (code,) = coded
+    absent = Clause(field=code.field, operator="missing", value=None, raw=code.raw)
+    rest = typed_filters([stored(absent if item is code else item) for item in filters])
+    wanted = terms.fold(str(code.value))
+    printed = []
+    for doc_id in corpus.annotations.document_ids(name, rest, limit=CODES):
+        text = corpus.documents.text(doc_id)
+        if any(terms.fold(text[start:end]) == wanted for start, end in forms[code.field].find(text)):
+            printed.append(doc_id)
+    if not printed:
+        return None
+    both = [*corpus.annotations.document_ids(name, filters), *printed]
+    field = code.field.replace("_", " ")
+    said = f"{len(printed)} of {len(both)} only print it in their text: no {field} was read in a field"
+    either = typed_filters(
+        [*(stored(item) for item in filters if item is not code), _or_missing(stored(code))]
+    )
+    part: BucketPlan = {**plan["per_bucket"][name], "filters": [stored(item) for item in either]}
+    wider: Plan = {**plan, "only": both, "per_bucket": {**plan["per_bucket"], name: part}}
+    return enough(said, plan=wider, targets=both, partial=said, matched={name: len(both)})
+
+
+CODES = 600
+"""Documents without a field whose texts are read for a code."""
 
 
 def _or_missing(item: StoredClause) -> StoredClause:

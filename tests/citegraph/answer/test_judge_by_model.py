@@ -84,7 +84,9 @@ def test_a_value_that_two_readers_read_alike_needs_no_judge(answer: str, read: s
 
 
 RANGES = Evidence(
-    "g1", "lamp", "Draw: 31 to 57 W, by mode\nSurge: 71 W, at most 93 W\nNot for outdoor use: 5 A fuse"
+    "g1",
+    "lamp",
+    "Draw: 31 to 57 W, by mode\nSurge: 71 W, at most 93 W\nNot for outdoor use: 5 A fuse\n4.2. Fuse life: 6 years",
 )
 
 
@@ -94,6 +96,7 @@ RANGES = Evidence(
         ("What is the draw of the lamp?", "The draw of the lamp is 31 to 57 W by mode [lamp].", "57 W", True),
         ("What is the surge of the lamp?", "The surge of the lamp is at most 93 W [lamp].", "93 W", False),
         ("Which fuse is not for outdoor use?", "Not for outdoor use is the 5 A fuse [lamp].", "5 A", True),
+        ("What is the fuse life?", "The fuse life is 6 years [lamp].", "6 years", True),
         ("Which fuse is for use?", "The 5 A fuse is not for outdoor use [lamp].", "5 A", False),
     ],
 )

@@ -29,6 +29,21 @@ def test_a_sentence_with_two_cited_facts_is_two_claims() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        ("Orme charges $5 [a_1], Beck $9 [c.1], Dunn charges $11 [slip-2].", 3),
+        ("The buyer, which Orme supplied in 2020 [a_1], owes Beck $9 [c.1].", 1),
+        ("Der Käufer, den Orme 2020 belieferte [a_1], schuldet Beck 9 EUR [c.1].", 1),
+        ("In 2020, Orme charged $5 [a_1], and Beck charged $9 [c.1].", 2),
+    ],
+)
+def test_a_comma_that_may_close_what_stands_between_two_parts_no_claim(answer: str, claims: int) -> None:
+    found = split_claims(answer, IDS)
+    assert len(found) == claims
+    assert {marker for claim in found for marker in claim.markers} >= {"a_1", "c.1"}
+
+
 def test_a_semicolon_parts_claims_only_behind_a_marker() -> None:
     assert len(split_claims("Notice is 60 days; the governing law is Oregon [a_1].", IDS)) == 1
     claims = split_claims("Notice is 60 days [a_1]; the governing law is Oregon [c.1].", IDS)

@@ -389,6 +389,27 @@ def test_a_judge_sees_the_place_of_each_value_and_little_else() -> None:
     assert "\n…\n" in shown[0]
 
 
+def test_of_a_long_line_a_judge_sees_what_the_writer_saw_and_what_is_near_the_value() -> None:
+    filler = [f"Matter {number} is kept in good order by whoever holds it." for number in range(60)]
+    filler[8], filler[40] = "Keys are handed over in the harbour office.", "Berth 7 costs 410 EUR a week."
+    text = " ".join(filler)
+    shown: list[str] = []
+
+    def judge(claim: str, evidence: str) -> Judgement:
+        shown.append(evidence)
+        return Judgement("supported", "it says so")
+
+    claim = "For berth 7 one pays 410 EUR a week"
+    places = [("lease", text.index(one), text.index(one) + len(one)) for one in (filler[8], filler[40])]
+    span = Evidence("l:0", "lease", text, 0)
+    verify(f"{claim} [lease].", [span], judge=judge, pointed={f"{claim}.": places})
+    said, near = (part.strip("\n") for part in shown[0].split("…")[1:3])
+    assert said == filler[8]
+    assert near.startswith("Matter 3")
+    assert " ".join(filler[38:43]) in near
+    assert near.endswith(".")
+
+
 def test_a_passage_that_was_given_makes_no_value_stand() -> None:
     wrong = "Under the Harbour Supply Deed notices take effect on the 900th working day [deed]."
     without = verify(wrong, SPANS).claims[0].verdict
