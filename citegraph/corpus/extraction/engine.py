@@ -621,6 +621,7 @@ def weigh(winners: Sequence[Candidate]) -> Extracted | None:
     return Extracted(shown, round(confidence, 4), tuple(others))
 
 
+_SEVERAL = 3
 MOSTLY, FEW_AMOUNTS = 0.75, 0.6
 """Confidence of the currency of most amounts that name one, where several do and where one does."""
 
@@ -636,8 +637,10 @@ def _currency_of(
     said = [one for one in amounts if isinstance(one.value, Money) and one.value.currency]
     counts = Counter(str(getattr(one.value, "currency", "")) for one in said)
     code, count = next(iter(counts.most_common(1)), ("", 0))
-    if not code or 2 * count <= len(said) or (before and (before.best.value == code or count == 1)):
+    if not code or 2 * count <= len(said) or (before and before.best.value == code):
         return None
+    if before and (count < _SEVERAL or 4 * count < len(amounts)):
+        return None  # "open Mo - Fr. 8.30"
     first = next(one for one in said if getattr(one.value, "currency", "") == code)
     mark = currency(re.sub(r"[\d.,'\s-]", "", first.raw)) or code
     if before and same_currency(mark, str(before.best.value)):

@@ -18,7 +18,7 @@ _TOP, _COVER = 0.6, 12
 """Share of the first page, from its top, in which a title stands, and lines of a cover, on which it stands anywhere."""
 # A name of a part: letters and digits together, as no word and no number has them.
 _PART = re.compile(
-    r"(?<![\w./+-])(?:(?=[A-Z0-9/−-]{0,23}\d)(?=[A-Z0-9/−-]{0,23}[A-Z])[A-Z0-9]{2,}(?:[-−/][A-Z0-9]+)*[A-Z0-9]"
+    r"(?<![\w./+-])(?:(?=[A-Z0-9/−-]{0,23}\d)(?=[A-Z0-9/−-]{0,23}[A-Z])(?:[A-Z0-9]{3,}|[A-Z0-9]{2,}[-−/][A-Z0-9]+)(?:[-−/][A-Z0-9]+)*"
     # Some makers mix small letters in: ADuM7440, nRF52832, bq24195.
     r"|(?:[A-Z]{2,4}[a-z]{1,6}[A-Z]?\d\d|[a-z]{1,2}[A-Z]{1,4}\d{3}|[a-z]{2}\d{4})[A-Z0-9]*(?:/[A-Za-z]*\d[A-Za-z0-9]*)*)(?!\w)"
 )
@@ -30,7 +30,7 @@ _NO_PART = re.compile(
     r"|(?:TO|SOT|SOD|DO|SC|SMA|SMB|SMC|[PCTSVMWLHU]{0,4}(?:DIP|SOIC|SOP|SSOP|QFP|QFN|DFN|BGA|SON|LCC|CSP|LGA))-?\d[\dA-Z-]*"
     r"|REV\w*|VER\w*|\d+[A-Z]{1,3}|(?:19|20)\d\d[A-Z]*|[A-Z]\d|\d[A-Z]|V\d+|DS\d{5,}\w*|\d+[MKG]?(?:HZ|BIT|B)|I2C|RS-?\d+|\d+X\d*|Q[1-4]|FIG\d+|TABLE\d+"
     r"|\d{2,4}/\d{2,5}/E[CGUW]\w*|\d+-?[A-Z]{1,3}(?:/\d+-?[A-Z]{1,3})*|(?:MIL|TIA|ITU|ATEX|IP|VDE|CSA|ASTM)[-/]?[A-Z/-]*\d[\dA-Z.-]*"
-    r"|S[A-Z]{2,4}\d{2,4}[A-Z]?|TL/[A-Z]/\d+|(?:VDD|VCC|VSS|VEE|VIN|VOUT|GND|XTAL|PIN|GPIO|UART|SPI|TWI|ADC|DAC|TIM|USART|IC|CH|OUT|IN)\d{1,2}"
+    r"|S[A-Z]{3,4}\d{2,4}[A-Z]?|TL/[A-Z]/\d+|(?:VDD|VCC|VSS|VEE|VIN|VOUT|GND|XTAL|PIN|GPIO|UART|SPI|TWI|ADC|DAC|TIM|USART|IC|CH|OUT|IN)\d{1,2}"
     r"|(?:MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|JAN|FEB|MAR|APR)\w*\d+"
 )
 

@@ -8,6 +8,7 @@ from citegraph.corpus.extraction.engine import Source, extract
 from citegraph.corpus.extraction.headings import find_heading, find_part
 from citegraph.corpus.schema.bucket import load_buckets, show
 from citegraph.corpus.schema.document import Box, Layout, Line
+from citegraph.corpus.schema.values import derive_values
 
 SHEETS = load_buckets()["datasheets"]
 PAGE = [
@@ -159,3 +160,14 @@ def test_a_cover_has_its_title_anywhere_and_neither_a_part_nor_turned_letters_ar
     )
     found = extract(SHEETS, Source(text + "\nPATENTED", layouts=(layout,), today=date(2026, 1, 1))).fields
     assert show(found["title"].best.value) == "Motor controllers"
+
+
+def test_short_names_of_parts_packages_in_words_months_and_who_reserves_rights() -> None:
+    text = (
+        "QX-7 pressure sensor\nQX-7 datasheet, rev 2, 04/2018\nThe QX-7 comes in a 10-Lead MLP or an LGA-14 package.\n"
+        "Quay Sensors reserves the right to change QX-7.\n"
+    )
+    values = extract(SHEETS, Source(text)).values
+    assert (values["product"], values["manufacturer"]) == ("QX-7", "Quay Sensors")
+    assert values["document_date"] == date(2018, 4, 1)
+    assert derive_values(SHEETS, values, text)["package"] == ("10-Lead MLP", "LGA-14")

@@ -103,7 +103,8 @@ def test_three_amounts_without_labels_are_known_by_a_printed_rate() -> None:
 @pytest.mark.parametrize(
     ("text", "currency"),
     [
-        ("Lamp  10,00 TL\nHook  12,00 TL\nPart 77/€\n", "TRY"),
+        ("Lamp  10,00 TL\nHook  12,00 TL\nOar  13,00 TL\nPart 77/€\n", "TRY"),
+        ("Open Fr. 08.30\nSum in EUR\n", "EUR"),
         ("Lamp  R$ 10,00\nHook  R$ 12,00\n", "BRL"),
         ("Lamp  10 500 Ft\n", "HUF"),
         ("Lamp  10.00\nHook  12.00\n", None),
