@@ -33,8 +33,11 @@ from citegraph.answer.withheld import (
     NO_EVIDENCE,
     Stretch,
     against,
+    beside,
     orders_found,
+    shown_stretches,
     values_against,
+    values_beside,
     withheld_stretches,
 )
 from citegraph.citations.cases_for_judge import Rulings, key_of, objected, stated_cases, verify_undecided
@@ -117,7 +120,9 @@ class VerifyCitations:
         seen = chunks.values() if written(draft) or draft.get("unverifiable") else ()
         withheld = bool(seen) or any(item.blanked for item in evidence)
         parts = await asyncio.to_thread(withheld_stretches, evidence, seen) if withheld else []
-        checked = replace(await self.check(state, context, evidence), documents=documents, withheld=parts)
+        shown = await asyncio.to_thread(shown_stretches, seen)
+        checked = await self.check(state, context, evidence)
+        checked = replace(checked, documents=documents, withheld=parts, shown=shown)
         feedback = correction(checked.report)
         if feedback and may_correct(charged(state, checked.update), context, draft):
             usage = checked.update.get("usage", {}) | watch.update()
@@ -189,7 +194,7 @@ class VerifyCitations:
 class Checked:
     """A verified draft: the report, what it was held against, the model's rulings and what they cost.
 
-    `withheld` is the text of documents that was no evidence.
+    `withheld` is the text of documents that was no evidence, `shown` the passages that a model saw, without it.
     """
 
     report: Report
@@ -198,6 +203,7 @@ class Checked:
     update: Update = field(default_factory=Update)
     documents: Mapping[str, Document] = field(default_factory=dict)
     withheld: Sequence[Stretch] = ()
+    shown: Sequence[Stretch] = ()
 
 
 CORRECTED = note(
@@ -415,13 +421,13 @@ def conclude(
         answer_claim(claim, places, draft.get("cited", []), operands.get(claim.start, [])) for claim in claims
     ]
     citations, stated = with_remarks(remarks, citations, stated)
-    for value in withheld_values(corpus, state, claims, checked.withheld):
+    for value, said, remark in values_otherwise(corpus, state, stated, citations, checked):
         if citation := resolve(checked.documents.get(value.doc_id), value.start, value.end, ""):
-            said, start = against(value), len(text) + 1
+            start = len(text) + 1
             text += f"\n{said.removesuffix('.')} [{value.doc_id}]."
-            told = AnswerClaim(text=said, start=start, end=len(text), verdict="supported", reason=NO_EVIDENCE)
+            told = AnswerClaim(text=said, start=start, end=len(text), verdict="supported", reason=remark)
             stated.append(told.model_copy(update={"citations": [len(citations)]}))
-            citations.append(citation.model_copy(update={"remark": NO_EVIDENCE}))
+            citations.append(citation.model_copy(update={"remark": remark}))
     return finish(
         state,
         text,
@@ -435,15 +441,30 @@ def conclude(
     )
 
 
-def withheld_values(
-    corpus: Corpus, state: State, claims: Sequence[Claim], parts: Sequence[Stretch]
-) -> list[Stretch]:
-    """Return the values of withheld text that stand against the answer to a question of fact; blocking."""
-    plan = state.get("plan", {})
-    if not parts or corpus.finder is None or plan.get("intent") != "qa" or plan.get("sides"):
+def values_otherwise(
+    corpus: Corpus,
+    state: State,
+    stated: Sequence[AnswerClaim],
+    citations: Sequence[Citation],
+    checked: Checked,
+) -> list[tuple[Stretch, str, str]]:
+    """Return the values that stand against the answer to a question of fact, withheld ones first, each with the sentence
+    and the remark that say so; blocking.
+    """
+    plan, finder, question = state.get("plan", {}), corpus.finder, state.get("question", "")
+    if finder is None or plan.get("intent") != "qa" or plan.get("sides"):
         return []
-    said = " ".join(claim.text for claim in claims if claim.verdict in BACKED)
-    return values_against(corpus.finder, state["question"], said, parts)
+    backed = [claim for claim in stated if claim.verdict in BACKED]
+    said = " ".join(claim.text for claim in backed)
+    if found := values_against(finder, question, said, checked.withheld):
+        return [(value, against(value), NO_EVIDENCE) for value in found]
+    if not checked.shown or any(claim.verdict != "supported" for claim in backed):
+        return []  # a number that was computed stands in no line
+    cites = [citations[at] for claim in backed for at in claim.citations]
+    cited = [(one.doc_id, one.start, one.end) for one in cites]
+    return [
+        (value, beside(value), "") for value in values_beside(finder, question, said, cited, checked.shown)
+    ]
 
 
 def operands_of(

@@ -1,16 +1,21 @@
-"""Text of documents that speaks to the program that reads it: it is named and no evidence, its values stand as conflicts."""
+"""Text of documents that speaks to the program that reads it: it is named and no evidence, its values stand as conflicts.
+
+What may be such text unnoticed is evidence, but never alone: see `values_beside`.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from citegraph.answer.cited_spans import digits_of
-from citegraph.citations.fact_matching import facts_agree
-from citegraph.citations.facts import hard_facts
-from citegraph.citations.prompt_injection import beginning, withheld, without_addressed
+from citegraph.citations.fact_matching import facts_agree, family
+from citegraph.citations.facts import Fact, hard_facts
+from citegraph.citations.prompt_injection import beginning, undisguised, withheld, without_addressed
 from citegraph.citations.report_types import Evidence
 from citegraph.corpus.schema.document import Chunk
 from citegraph.encoder.finder import Finder
+from citegraph.encoder.multilingual import speak_to_program
+from citegraph.language.claim_tokens import content_stems, sentence_spans
 from citegraph.run.answer_types import WITHHELD
 from citegraph.run.model_calls import note
 from citegraph.run.state_types import StoredNote
@@ -21,6 +26,13 @@ READ = 8
 """Stretches that are read for a value."""
 LEAST = -4.0
 """The finder's margin from which a withheld stretch is taken to answer; what that finds stands in docs/security.md."""
+FAINT = 0.008
+"""Probability from which what stands around an answer's value may speak to a program: its value does not stand alone then."""
+BESIDE, UNNAMED, SURE = -2.0, 2.0, 6.0
+"""The finder's margin from which a line is taken to answer otherwise: beside a faint sign with a value of the same kind,
+with a name; without a sign. What each finds, and how often without need, stands in docs/security.md."""
+LINES, MOST = 24, 2
+"""Lines that are read for another value, and documents of which one is given, at most."""
 LONGEST = 24
 """Characters of a value that is given as it is printed; of more only its number, for the rest is said to a program."""
 NO_EVIDENCE = "withheld: it speaks to its reader"
@@ -35,6 +47,10 @@ class Stretch:
     doc_id: str
     start: int
     text: str
+
+    def part(self, start: int, end: int) -> "Stretch":
+        """Return a part of it; `start` and `end` are offsets in its text."""
+        return Stretch(self.doc_id, self.start + start, self.text[start:end])
 
     @property
     def end(self) -> int:
@@ -56,6 +72,11 @@ def withheld_stretches(evidence: Sequence[Evidence], shown: Iterable[Chunk]) -> 
         for a, b in withheld(text, seen) if text != seen else ():
             found.setdefault((doc_id, start + a), Stretch(doc_id, start + a, text[a:b]))
     return list(found.values())
+
+
+def shown_stretches(seen: Iterable[Chunk]) -> list[Stretch]:
+    """Return passages as a model was shown them; blocking."""
+    return [Stretch(chunk.doc_id, chunk.start, without_addressed(chunk.text)) for chunk in seen]
 
 
 def orders_found(stretches: Sequence[Stretch]) -> list[StoredNote]:
@@ -90,11 +111,10 @@ def values_against(finder: Finder, question: str, said: str, stretches: Sequence
         for _ in range(2):  # the answer's own value may stand beside the other one
             (span,) = finder.find(question, [text])
             value = text[span.start : span.end]
-            if span.margin < LEAST or not digits_of(value):
+            there = hard_facts(value)
+            if span.margin < LEAST or not of_one_kind(facts, there):
                 break
-            if digits_of(value) <= known or any(
-                facts_agree(one, other, said) for one in hard_facts(value) for other in facts
-            ):
+            if digits_of(value) <= known or any(facts_agree(a, b, said) for a in there for b in facts):
                 text = text[: span.start] + " " * len(value) + text[span.end :]
                 continue
             found.setdefault(stretch.doc_id, _printed(stretch, span.start, span.end, known))
@@ -102,16 +122,98 @@ def values_against(finder: Finder, question: str, said: str, stretches: Sequence
     return list(found.values())
 
 
+def values_beside(
+    finder: Finder,
+    question: str,
+    said: str,
+    cited: Sequence[tuple[str, int, int]],
+    passages: Sequence[Stretch],
+) -> list[Stretch]:
+    """Return the values by which other lines answer a question otherwise than an answer does, one a document; blocking.
+
+    Read are lines of all passages where what is cited bears a faint sign of speaking to a program, else those of its documents.
+
+    Args:
+        said: the statements of the answer that are backed.
+        cited: the spans that they cite: document, start, end.
+        passages: what a model was shown, without what was withheld.
+    """
+    facts, known = hard_facts(said), digits_of(said) | digits_of(question)
+    new = digits_of(said) - digits_of(question)
+
+    def states(line: Stretch) -> bool:
+        touched = any(line.doc_id == doc_id and line.start < b and a < line.end for doc_id, a, b in cited)
+        return touched and (not new or bool(new & digits_of(line.text)))
+
+    def otherwise(value: str) -> bool:
+        there = hard_facts(value)
+        if not there:
+            return not set(content_stems(value)) <= set(content_stems(said))
+        alike = any(facts_agree(one, other, said) for one in there for other in facts)
+        return of_one_kind(facts, there) and not alike and not digits_of(value) <= known
+
+    groups = [[item.part(a, b) for a, b in sentence_spans(item.text)] for item in passages]
+    places = [(group, at) for group in groups for at, line in enumerate(group) if states(line)]
+    faint = speaks_faintly(
+        " ".join(line.text for line in group[max(0, at - before) : at + 1 + behind])
+        for group, at in places
+        for before, behind in ((0, 0), (1, 0), (0, 1), (1, 1))
+    )
+    stating, docs = {group[at] for group, at in places}, {doc_id for doc_id, _, _ in cited}
+    lines = dict.fromkeys(line for group in groups for line in group if line not in stating)
+    open_to = [line for line in lines if faint or (line.doc_id in docs and facts and otherwise(line.text))]
+    asked = set(content_stems(question))
+    open_to.sort(key=lambda line: -len(asked & set(content_stems(line.text))))
+    del open_to[LINES:]
+    read = zip(finder.find(question, [line.text for line in open_to]), open_to, strict=True)
+    found: dict[str, Stretch] = {}
+    for span, line in sorted(read, key=lambda one: -one[0].margin):
+        value = line.text[span.start : span.end]
+        named = not hard_facts(value)
+        least = (UNNAMED if named else BESIDE) if faint else SURE
+        if span.margin < least or line.doc_id in found or not otherwise(value) or (named and not faint):
+            continue
+        if not speaks_faintly([line.text]):
+            found[line.doc_id] = _printed(line, span.start, span.end, known)
+    return list(found.values())[:MOST]
+
+
+def of_one_kind(some: Sequence[Fact], others: Sequence[Fact]) -> bool:
+    """Tell whether one of some values may stand for one of others: a number without a unit for every number."""
+    return any(
+        one.kind == other.kind and (family(one) == family(other) or bare(one) or bare(other))
+        for one in some
+        for other in others
+    )
+
+
+def bare(fact: Fact) -> bool:
+    """Tell whether a number stands without a unit and without what it counts."""
+    return not fact.dimension and not fact.noun
+
+
+def speaks_faintly(texts: Iterable[str]) -> bool:
+    """Tell whether one of some texts bears a faint sign of speaking to a program; blocking."""
+    plain = [undisguised(text)[0].strip() for text in dict.fromkeys(texts)]
+    return max(speak_to_program(plain), default=0.0) >= FAINT
+
+
 def _printed(stretch: Stretch, start: int, end: int, known: set[str]) -> Stretch:
     """Return a value of a stretch without the blanks around it; of a long one the first number that is not `known`."""
     value = stretch.text[start:end]
     if len(value.strip()) <= LONGEST and "\n" not in value.strip():
-        start += len(value) - len(value.lstrip())
-        return Stretch(stretch.doc_id, stretch.start + start, value.strip())
-    number = next(match for match in _NUMBER.finditer(value) if not digits_of(match.group()) <= known)
-    return Stretch(stretch.doc_id, stretch.start + start + number.start(), number.group())
+        begin = start + len(value) - len(value.lstrip())
+        return stretch.part(begin, begin + len(value.strip()))
+    numbers = (match.span() for match in _NUMBER.finditer(value) if not digits_of(match.group()) <= known)
+    a, b = next(numbers, (0, LONGEST))
+    return stretch.part(start + a, start + b)
 
 
 def against(value: Stretch) -> str:
     """Return the sentence that sets a withheld value against an answer."""
     return f"The documents disagree: text of {value.doc_id} that was withheld, since it speaks to its reader, says {value.text}."
+
+
+def beside(value: Stretch) -> str:
+    """Return the sentence that sets a value of another line beside an answer."""
+    return f"The documents disagree: {value.doc_id} also says {value.text}."
