@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from citegraph.answer.extracts import Passage, Similar, head_of, is_row, units, widened
 from citegraph.corpus.records.database import once_each
 from citegraph.encoder.finder import Finder
-from citegraph.language.terms import bare, content_words, stem, words
+from citegraph.language.terms import bare, content_words, language_of, stem, words
 from citegraph.question.answer_form import form_of
 
 FOUND = 16
 """Passages found by their words that windows are laid around, the best first."""
 READ = 6
-"""Windows that are read: some 60 ms of one core each (`python -m benches.encoder_bench`)."""
+"""Windows that are read: some 50 ms of one core each (`python -m benches.encoder_bench`)."""
 WHOLE = 64
 """Windows that are read of a whole document: all of 38,000 characters, of longer ones those nearest to the question."""
 WINDOW = 600
@@ -30,6 +30,8 @@ ABSENT = -1.55
 """Logit below which a document is said not to state what is asked, once nothing in all of it `SAYS` so."""
 SAYS = 0.0
 """Logit from which a document is taken to state what an answer says it does not: it is likelier than not."""
+REACHED = 5.0
+"""Margin that 1 in 1,000 windows of a whole document reaches: one that would not `SAYS` so with it is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +226,9 @@ def read_whole(
 ) -> list[tuple[Passage, Signs]]:
     """Return what the finder sees anywhere in a document, with what speaks for each, the likeliest to answer first.
 
+    Windows whose words and values would leave them below `SAYS` are left out, but where question and document are of
+    two languages, and share no words.
+
     Args:
         similar: semantic similarity of the question to each of some texts.
         limit: windows that are read; of more those nearest by words and similarity.
@@ -231,11 +236,14 @@ def read_whole(
     wanted = telling(question, text, language, skip)
     spans = _windows(text)
     alike = similar([text[slice(*span)] for span in spans]) if similar and spans else [0.0] * len(spans)
-    total = sum(wanted.values()) or 1.0
+    total, form, asked = sum(wanted.values()) or 1.0, form_of(question), frozenset(words(question))
+    tongues = {language_of(question), language_of(text)} - {None}
     near = []
     for (start, end), like in zip(spans, alike, strict=True):
         held = sum(wanted[word] for word in words_held(text[start:end], wanted, language)) / total
-        near.append((Passage(start, start, "", held + like / 2), start, end))
+        fits = form is None or says_more(form, text[start:end], asked)
+        if len(tongues) > 1 or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
+            near.append((Passage(start, start, "", held + like / 2), start, end))
     near.sort(key=lambda window: -window[0].score)
     return _seen(finder, question, text, near[:limit], wanted, language)
 
