@@ -314,6 +314,8 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         measured = measures_left(plan, state["question"])
         if measured and (held := await listed_by_evidence(corpus, plan, measured, matched)):
             return {**held, "partial": BY_WORDS}
+        if measured:
+            return await nothing_found(corpus, state, context, [measured])
     if plan["intent"] == "list" and not by_field:
         open_condition = uncovered(state["question"], plan["per_bucket"][plan["buckets"][0]])
         held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
@@ -409,11 +411,15 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
     """
     name = plan["buckets"][0]
     bucket, filters = corpus.buckets[name], bucket_filters(plan, name)
-    forms = {identifier.field: identifier for identifier in bucket.identifiers if identifier.field}
+    formed = {identifier.field for identifier in bucket.identifiers}
+    known = {item.name for item in bucket.fields if (item.kind, item.type) == ("identifier", "keyword")}
+    known = (
+        known & formed
+    ) - bucket.naming_fields  # a document that prints another one's own number is not that one
     coded = [
         item
         for item in filters
-        if isinstance(item, Clause) and item.operator in {"=", "contains"} and item.field in forms
+        if isinstance(item, Clause) and item.operator in {"=", "contains"} and item.field in known
     ]
     if len(coded) != 1 or plan.get("only"):
         return None
@@ -424,7 +430,8 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
     printed = []
     for doc_id in corpus.annotations.document_ids(name, rest, limit=CODES):
         text = corpus.documents.text(doc_id)
-        if any(terms.fold(text[start:end]) == wanted for start, end in forms[code.field].find(text)):
+        spans = (span for form in bucket.identifiers if form.field == code.field for span in form.find(text))
+        if any(terms.fold(text[start:end]) == wanted for start, end in spans):
             printed.append(doc_id)
     if not printed:
         return None

@@ -235,3 +235,12 @@ async def test_what_no_field_holds_cannot_be_left_out_and_is_not_looked_for(sess
     assert "Not used as a condition, since no field holds it: zebrano." in [
         item.message for item in edited.notes
     ]
+
+
+async def test_a_quantity_that_no_field_holds_is_looked_for_in_the_texts(session: Session) -> None:
+    found = await session.ask("Which datasheets are specified for a load current of 500 mA?")
+    assert set(found.documents) == {"nv2n517", "nv2n518", "nvr7850"}
+    none = await session.ask("How many datasheets give a weight of 1.2 kg?")
+    assert none.status == "needs_clarification"
+    assert none.clarification is not None
+    assert "1.2 kg" in none.clarification.question

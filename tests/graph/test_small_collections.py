@@ -44,6 +44,12 @@ DEALS = {
 GUIDES = (
     "Guide,Spring,,Autumn,\n,Half day,Full day,Half day,Full day\nEinar,40,70,45,80\nSolveig,50,85,55,95\n"
 )
+SHEET = "Safety data sheet\nProduct name: {name}\nDate: 2024-05-02\n\n{rest}\n"
+SHEETS = {
+    "a.txt": SHEET.format(name="Mirasol", rest="UN number: 3082"),
+    "b.txt": SHEET.format(name="Velour", rest="By road it travels as UN 3082."),
+    "c.txt": SHEET.format(name="Tannat", rest="It is no dangerous good."),
+}
 FORM = "<h1>Berth form</h1><table><tr><td>Skipper</td><td><input value='Mara Quist'></td></tr></table>"
 LIST = "Handover of the van\n\n[x] Spare wheel\n[ ] Warning triangle\n[x] Manual\n"
 PLACES = "Tool,Place\nChisel,Shelf 4\nMallet,Shelf 6\nGimlet,Drawer 1\n"
@@ -66,6 +72,7 @@ FRAME = (
         ("invoices", {"a.txt": LINES}, "Was kostete der Gürtel?", "30", "119"),
         ("invoices", {"a.txt": LINES}, "Wie viel kosteten die Schürzen?", "70", "119"),
         ("invoices", {"a.txt": LINES}, "total without VAT of OP-4", "100.00 EUR", "119"),
+        ("datasheets", SHEETS, "Which safety data sheets have UN number 3082?", "[b]", "[c]"),
         ("contracts", DEALS, "Which contracts don't mention mediation?", "[b]", "[a]"),
         ("contracts", DEALS, "How many contracts say nothing about mediation?", "1", "2"),
         ("contracts", DEALS, "agreements in which mediation isn't mentioned", "[b]", "[a]"),
