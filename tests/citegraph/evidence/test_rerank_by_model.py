@@ -13,11 +13,12 @@ from citegraph.corpus.schema.document import Hit
 from citegraph.errors import Rejected, Unavailable
 from citegraph.evidence.rerank_by_model import RerankOrder, RerankScores
 from citegraph.llm.scripted import scripted
-from citegraph.llm.strict import check_strict, strict_schema
+from citegraph.llm.strict import strict_schema
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
 from nodes.prune import Prune
 from tests.citegraph.corpus.index.test_searcher import hit
+from tests.citegraph.llm.strict_rules import check_strict
 
 HITS = [hit("a", 0.9, "about cranes"), hit("b", 0.8, "about ropes"), hit("c", 0.7, "about the ferry")]
 
