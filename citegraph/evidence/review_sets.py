@@ -413,9 +413,8 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
     bucket, filters = corpus.buckets[name], bucket_filters(plan, name)
     formed = {identifier.field for identifier in bucket.identifiers}
     known = {item.name for item in bucket.fields if (item.kind, item.type) == ("identifier", "keyword")}
-    known = (
-        known & formed
-    ) - bucket.naming_fields  # a document that prints another one's own number is not that one
+    # A document that prints another one's own number is not that one.
+    known = (known & formed).difference(bucket.entity_fields, bucket.title_fields)
     coded = [
         item
         for item in filters
