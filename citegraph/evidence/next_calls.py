@@ -16,6 +16,7 @@ from citegraph.language import terms
 from citegraph.plan.make_plan import first_calls, make_plan
 from citegraph.plan.plan_by_model import PlannedFilter, checked_clauses
 from citegraph.plan.stored_filters import inferred, printed
+from citegraph.question.phrases import named
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -332,6 +333,11 @@ async def moved(corpus: Corpus, state: State, context: Context, names: Sequence[
     others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
     counted = [await corpus.index.counts(bucket, [holds(name) for name in names]) for bucket in others]
     holding = [bucket for bucket, counts in zip(others, counted, strict=True) if all(counts)]
+    if (
+        plan["per_bucket"][plan["buckets"][0]].get("noun") == "plural"
+    ):  # who asks for receipts wants no contract
+        asked = terms.words(state["question"])
+        holding = [bucket for bucket in holding if named(asked, corpus.buckets[bucket].nouns)]
     if not holding:
         return None
     reason = f"{', '.join(names)} stands in {', '.join(holding)}"

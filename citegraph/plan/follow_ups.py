@@ -474,9 +474,8 @@ def _edited(
     changed = changed if gone else without_change(changed, name, text)
     extreme = function in {"max", "min"} and number is not None and not lists
     if rank and rank.group is None and rank.field and (rank.limit != 1 or not extreme):
-        field = stated_date(corpus, bucket, turn, rank.field)
-        order: OrderBy = {"field": field, "descending": rank.descending, "limit": rank.limit}
-        return {**as_list(changed), "order_by": order}, lines
+        rank = replace(rank, field=stated_date(corpus, bucket, turn, rank.field))
+        return ranked(changed, name, rank, wanted), lines
     if groups:
         base = number or (plan["aggregate"] if plan["intent"] == "compute" else None)
         usual: WantedNumber = {
@@ -805,6 +804,16 @@ def with_fields(plan: Plan, turn: Turn, name: str, wanted: Sequence[str], readin
     if one or plan["kind"] == "passages":
         return {**shown, "intent": "qa", "kind": "passages", "aggregate": {"function": "none", "field": None}}
     return as_list(shown)
+
+
+def ranked(plan: Plan, name: str, rank: Rank, wanted: Sequence[str]) -> Plan:
+    """Return the plan of a list in an order; of the first one alone with the fields that are asked for."""
+    order: OrderBy = {"field": str(rank.field), "descending": rank.descending, "limit": rank.limit}
+    part: BucketPlan = {**plan["per_bucket"][name], "asked": list(wanted)}
+    shown: Plan = (
+        {**plan, "per_bucket": {**plan["per_bucket"], name: part}} if wanted and rank.limit == 1 else plan
+    )
+    return {**as_list(shown), "order_by": order}
 
 
 def with_words(plan: Plan, name: str, reading: Reading, words: Sequence[str]) -> Plan:

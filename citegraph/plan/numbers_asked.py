@@ -7,7 +7,7 @@ from datetime import date
 from citegraph.corpus.records.querying.aggregates import MINUS
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import asked_span, intent_of
+from citegraph.encoder.multilingual import asked_span, intent_of, tag_question
 from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
 from citegraph.language.dates import Period
@@ -167,7 +167,7 @@ def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber
 
 def spread_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
     """Return the largest less the smallest number of a set, where the difference of both is asked, or of two documents."""
-    if pattern("change").search(question) is None:
+    if pattern("change").search(question) is None and tag_question(question).intent != "change":
         return None
     both = asks(question, "max") and asks(question, "min")
     two = documents_meant(bucket, question) == 2

@@ -12,7 +12,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.encoder.multilingual import is_idle
 from citegraph.language import terms
-from citegraph.language.dates import Period
+from citegraph.language.dates import Period, month_pattern
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question import cues
@@ -111,6 +111,8 @@ def date_field(reader: Reader, period: Period) -> Field | None:
     wanted = [
         run for run in runs(reader.bucket, reader.question) if run.role == "wanted"
     ]  # "when do those from 2023 lapse?"
+    onward = pattern("onward", "downward", before=r"\s*").match(reader.question, period.span[1])
+    ends = onward.end() if onward else period.span[1]  # "2048 or later" joins nothing
     near = [
         (rank, distance, place)
         for place, declared in enumerate(dates)
@@ -118,7 +120,7 @@ def date_field(reader: Reader, period: Period) -> Field | None:
         for spot in find_phrase(reader.question, word)
         if not any(run.field == declared.name and run.start <= spot[0] < run.end for run in wanted)
         if (distance := _distance(spot, period.span)) is not None
-        and not pattern("and", "or", "deny", "except").search(reader.question, period.span[1], spot[0])
+        and not pattern("and", "or", "deny", "except").search(reader.question, ends, spot[0])
         for rank in [_rank(word, behind=spot[0] >= period.span[1])]
     ]
     names = [declared.name for declared in dates if not reader.dates or declared.name in reader.dates]
@@ -502,7 +504,7 @@ def names_among(question: str, left: Sequence[str]) -> list[str]:
         coded = any(char.isdigit() for char in raw) and any(char.isalpha() for char in raw)
         coded = coded or (german and len(raw) > 2 and raw.isupper())
         capital = telling and raw[0].isupper() and (raw not in begins or raw[1:] != raw[1:].lower())
-        if coded or capital:
+        if coded or (capital and not re.fullmatch(month_pattern(False), word)):
             names.append(word)
     return names
 

@@ -15,6 +15,7 @@ from citegraph.encoder.multilingual import SAID, is_idle, is_no_condition
 from citegraph.encoder.pieces import is_one_piece
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
+from citegraph.language.terms import SHORT
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.answer_form import is_polar
 from citegraph.question.functions import counting
@@ -226,6 +227,9 @@ def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
         return True
     if common and not link.cued and is_no_condition(reader.question, link.start, link.end):
         return True
+    part = not (link.cued or link.complete or link.text.isupper())
+    if part and len(said) == 1 and len(link.text) <= SHORT:
+        return True  # "Mi servono ..."
     partial = link.text.islower() and not (link.cued or link.complete)
     if partial and is_idle(reader.question, link.start, link.end):
         return True

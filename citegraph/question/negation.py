@@ -112,10 +112,15 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
 
     Denying words that denied nothing known are used up by them.
     """
+    if any(
+        _denies_itself(atom) and left_out(reader.question, atom.start, atom.end) >= LEFT_OUT for atom in atoms
+    ):
+        return  # the denial that the tagger sees is the kind's own
     naming = {
         place: left_out(reader.question, atom.start, atom.end)
         for place, atom in enumerate(atoms)
-        if atom.clause.operator in NAMING and place not in found.atoms and not _denies_itself(atom)
+        if atom.clause.operator in NAMING and place not in found.atoms
+        if not pattern("narrows", after=r"\s+(?:\w{1,3}\s+)?$").search(reader.question[: atom.start])
     }
     more = {place for place, share in naming.items() if share >= LEFT_OUT}
     if len(more) == len(naming):

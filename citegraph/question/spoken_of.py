@@ -169,6 +169,14 @@ def understood(bucket: Bucket, question: str, *, besides: Collection[str] = ()) 
             continue
         if run.role == "wanted" and (declared.type != "date" or is_doubted(bucket, question, run)):
             continue
+        if any(
+            find_phrase(question[run.start : run.end], word)
+            for other in bucket.fields
+            if other.type == declared.type and other.name != declared.name
+            for word in other.words
+            if terms.bare(word) not in terms.stop_words()
+        ):
+            continue  # its own words say of which field it is
         for text in _beside(question, run.start, run.end, values):
             if not any(find_phrase(text, word) for word in declared_words):
                 more.setdefault(run.field, []).append(text)
