@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from citegraph.errors import BadInput
+from citegraph.run.answer_types import Table
 from citegraph.run.json_output import dumped
 from citegraph.run.services import Services
+from cli.answer_text import line_width, table_text
 from cli.exits import ANSWERED, FAILED
 from cli.options import AsJson, ContextTexts, Quiet, command, make_context, new_app
 from cli.terminal import progress, say, write
@@ -270,19 +272,12 @@ def _print_tables(results: dict[str, Any], collections: Sequence[str]) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on stdout: drawn on a terminal, tab-separated when piped."""
+    """Print a table on stdout: aligned on a terminal, tab-separated when piped."""
     if not sys.stdout.isatty():
         write("\n".join("\t".join(row) for row in [columns, *rows]))
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold")
-    for place, column in enumerate(columns):
-        table.add_column(column.replace("document_", "doc "), justify="left" if place == 0 else "right")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+    named = [column.replace("document_", "doc ") for column in columns]
+    write(table_text(Table(columns=named, rows=[list(row) for row in rows]), line_width()))
 
 
 def number_text(value: float | int | None) -> str:

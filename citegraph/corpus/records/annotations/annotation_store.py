@@ -279,26 +279,15 @@ class AnnotationStore(AnnotationWrites):
         if not weaker:
             return []
         rows = self.tables[bucket].rows
-        version, total = self._totals.get(bucket, (0, 0)) if self.sees_all else (0, 0)
-        kept = sa.select(self.versions.c.version).where(self.versions.c.bucket == bucket).scalar_subquery()
         counts = [
             sa.select(sa.func.count())
             .select_from(rows)
             .where(self.condition(bucket, remaining))
             .scalar_subquery()
             for _, remaining in weaker
-            if remaining or not version
         ]
-        labels = (count.label(f"n{number}") for number, count in enumerate(counts))
-        now, *found = self.run(sa.select(kept.label("version"), *labels)).one()
-        if version and now != version:
-            self._totals.pop(bucket, None)
-            return self.relaxations(bucket, filters)
-        left = iter(found)
-        counted = [Relaxation(*parts, next(left) if parts[1] or not version else total) for parts in weaker]
-        if self.sees_all and now and not counted[-1].remaining:
-            self._totals[bucket] = now, counted[-1].count
-        return counted
+        found = self.run(sa.select(*(count.label(f"n{number}") for number, count in enumerate(counts)))).one()
+        return [Relaxation(*parts, count) for parts, count in zip(weaker, found, strict=True)]
 
     def unknown(self, bucket: str, filters: Filters) -> dict[str, int]:
         """Return, by field, how many documents fail a clause only because they do not have its field."""

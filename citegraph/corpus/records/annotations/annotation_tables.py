@@ -324,8 +324,6 @@ class AnnotationWrites:
             sa.Column("version", sa.BigInteger, nullable=False),
         )
         self.principal = OWNER
-        # Bucket to its version and number of documents then: counting a million takes as long as all else.
-        self._totals: dict[str, tuple[int, int]] = {}
         create_tables(metadata, self.engine)
         create_labels_table(self.engine)
         translated(self._fit_tables)
