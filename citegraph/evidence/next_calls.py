@@ -94,7 +94,7 @@ def search_call(corpus: Corpus, item: NextCall, plan: Plan, context: Context) ->
         matching = matching_filters(corpus, item.bucket, kept, own)
         arguments |= {"filters": {item.bucket: matching}, "filtered": True}
         unmet += [
-            f"{printed(clause)}: no document has it, or with the rest"
+            f"{printed(clause)}: no document meets it, or none together with the others"
             for clause in own
             if clause not in matching
         ]

@@ -271,9 +271,9 @@ def unjudged(state: State) -> Decision:
     }
 
 
-TAKEN, BEHIND = 4500, 6.0
+TAKEN, BEHIND = 4500, 8.0
 """Characters of passages that are taken by the finder's reading, the likeliest first, one in any case; and how far one that
-it does not read an answer in may lie behind the best."""
+it does not read an answer in may lie behind the best where nothing is compared, of which more than one thing is asked."""
 
 
 async def settled(corpus: Corpus, state: State, shown: Sequence[Piece]) -> Decision:
@@ -314,7 +314,7 @@ async def settled(corpus: Corpus, state: State, shown: Sequence[Piece]) -> Decis
         if best <= 0:
             return {}
         ranked = sorted(
-            (piece for piece in held if held[piece] >= min(0.0, best - BEHIND)),
+            (piece for piece in held if len(chosen) > 1 or held[piece] >= min(0.0, best - BEHIND)),
             key=lambda piece: -held[piece],
         )
         room = accumulate(len(piece.passage.text) for piece in ranked)

@@ -311,7 +311,7 @@ async def test_a_search_says_which_of_the_models_conditions_it_does_not_apply(
     applied, _, unmet = line.partition("not applied: ")
     assert "currency = EUR" in applied
     assert "shoe_size" in unmet
-    assert "Quillfeather Ropes: no document has it" in unmet
+    assert "Quillfeather Ropes: no document meets it" in unmet
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from citegraph.evidence.shown import (
     by_page,
     joined,
     of_asked_codes,
+    of_names,
     pieces,
     readable,
     text_of,
@@ -117,6 +118,10 @@ async def test_a_passage_says_that_its_document_is_shown_whole(corpus: Corpus) -
     first, *others = pieces(corpus, evidence, chunks, plan)
     assert first.passage.place.endswith("; the document is shown whole")
     assert not any("whole" in piece.passage.place for piece in others)
+    assert of_names([first, *others], {first.name, *(piece.name for piece in others)}) == [first, *others]
+    other = replace(first, name="left out")
+    (alone,) = of_names([first, other], {first.name})
+    assert "whole" not in alone.passage.place
     cut = pieces(corpus, evidence, chunks, plan, asked=["author"], room=120)
     assert not any("whole" in piece.passage.place for piece in cut)
     withheld = {name: replace(one, text=" " * 9 + one.text[9:]) for name, one in chunks.items()}
