@@ -134,7 +134,7 @@ def _defined(text: str, start: int, words: str) -> Iterator[Party]:
         # What is said of two parties may stand between them; a recital may not, and no sentence behind the second.
         if found and (len(between) > 700 or (stop and (found > 1 or _RECITES.match(stop[0])))):
             return
-        if found > 1 and _SENTENCE.search(between):
+        if found > 1 and (_SENTENCE.search(between) or _SECTION.search(between)):
             return
         role = " ".join(re.sub(_ARTICLE, "", _term(term), flags=re.IGNORECASE).split())
         if fold(role) in _folded("no_party"):
@@ -180,6 +180,8 @@ def _introduced(text: str) -> Iterator[Party]:
         if not _INTRODUCED.search(term[0]):
             continue
         role = re.sub(_ARTICLE, "", " ".join(_term(term).split()), flags=re.IGNORECASE)
+        if len(known) > 1 and _SECTION.search(text, begin, term.start()):
+            return
         start = max(begin, term.start() - DEFINED_WITHIN // 4)
         paragraphs = list(re.finditer(r"\n\s*\n", text[start : term.start()]))
         if fold(role) not in _folded("no_party") | known:
@@ -251,6 +253,8 @@ _NO_PART = re.compile(
 _FORM_BEHIND = re.compile(r",?\s+((?:[A-Z]\w{0,3}\.?\s?){1,4}\.?)(?=[\s,;)]|\Z)")
 
 
+_SECTION = re.compile(r"^[ \t]*\d{1,2}\.(?:\d{1,2}\.?)?\s", re.MULTILINE)
+"""The number of a section: two parties are named before the first."""
 _ENDED = re.compile(r"(?<=[a-zß-öø-ÿ]{5})\.\s")
 """The end of a sentence: no abbreviation is as long as the word before it."""
 
@@ -277,7 +281,11 @@ def _first_names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if form is not None:
             yield begin, begin + len(_after_form(text[begin:stop]))
             return
-        if len(words) > 1 and not _ROLE.search(text[begin:stop]):
+        if (
+            len(words) > 1
+            and not _ROLE.search(text[begin:stop])
+            and fold(words[0]) not in _folded("no_party")
+        ):
             people.append((begin, begin + len(text[begin:stop].rstrip(" .,"))))
     for place, span in enumerate(people):
         if place and not _AND_BETWEEN.fullmatch(text[people[place - 1][1] : span[0]]):

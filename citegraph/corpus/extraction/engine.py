@@ -16,7 +16,7 @@ from citegraph.corpus.extraction.document_head import find_organization, find_ti
 from citegraph.corpus.extraction.einvoice import read_einvoice
 from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
 from citegraph.corpus.extraction.headings import find_heading, find_part, is_part
-from citegraph.corpus.extraction.in_text import Typed, find_in_compounds, find_law, find_typed
+from citegraph.corpus.extraction.in_text import DAY, Typed, find_in_compounds, find_law, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
 from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
@@ -193,6 +193,9 @@ def found_by_rules(bucket: Bucket, source: Source) -> Extraction:
     add_currencies(bucket, fields)
     _add_spans_of_time(bucket, fields)
     rows = _rows_of(bucket, source, tables, {name: found.best.value for name, found in fields.items()})
+    for rule in bucket.sums:
+        if rule.total not in fields and (total := _only_total(bucket, runs[rule.total], rows)):
+            fields[rule.total] = total
     fields.update(_named_by_rows(bucket, fields, rows))
     return Extraction(fields, tuple(refused), rows)
 
@@ -536,6 +539,8 @@ class _FieldRun:
         """Yield the candidate of a raw value, or note that its type refuses it."""
         if isinstance(raw, str) and self.declared.is_string:
             raw = without_marks(raw)
+            if rule.pattern and self.declared.kind == "identifier" and DAY.fullmatch(raw.strip()):
+                return
         try:
             value = coerce(self.declared, raw, today=self.source.today, order=self._order)
         except BadInput as error:
@@ -619,6 +624,22 @@ def weigh(winners: Sequence[Candidate]) -> Extracted | None:
         replace(best, start=placed.start, end=placed.end, page=placed.page) if best.start is None else best
     )
     return Extracted(shown, round(confidence, 4), tuple(others))
+
+
+ONLY_TOTAL = 0.65
+"""Confidence of an amount that is the only one, or the sum of the rows, where no label tells the total."""
+
+
+def _only_total(bucket: Bucket, run: "_FieldRun", rows: Sequence[FoundRow]) -> Extracted | None:
+    """Return the only amount that a document prints with its currency; else the sum of its rows, where it prints no rate."""
+    printed = run.printed()
+    wanted = {one.value.amount for one in printed if isinstance(one.value, Money) and one.value.currency}
+    column = next((kind.adds_up[0] for kind in bucket.rows if kind.adds_up), "")
+    amounts = [row.values[column] for row in rows if column in row.values]
+    if len(amounts) > 1 and not run.source.rates:
+        wanted = {sum((one.amount for one in amounts if isinstance(one, Money)), Decimal())}
+    found = [one for one in printed if isinstance(one.value, Money) and {one.value.amount} == wanted]
+    return Extracted(replace(found[-1], confidence=ONLY_TOTAL), ONLY_TOTAL) if found else None
 
 
 _SEVERAL = 3

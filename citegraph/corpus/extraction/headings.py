@@ -35,6 +35,8 @@ _NO_PART = re.compile(
 )
 
 
+_SHORT_WORD = re.compile(r"\W*[^\W\d_]{1,4}!\W*")
+"""A cry beside the title, however large: "NEW!"."""
 _NUMBERED = re.compile(r"\s*\d{1,2}(?:\.\d{1,2})*\.?\s+[^\W\d_]")
 
 
@@ -69,7 +71,7 @@ def _plain(text: str) -> str:
 
 def _marked(text: str) -> tuple[int, int, float] | None:
     found = re.search(r"^#{1,2}[ \t]+(\S[^\n]{1,300})$", text[:4000], re.MULTILINE)
-    return (*found.span(1), 0.85) if found else None
+    return (*found.span(1), 0.85) if found and not _NUMBERED.match(found[1]) else None
 
 
 def is_part(text: str) -> bool:
@@ -82,7 +84,9 @@ def _largest(text: str, layout: Layout, besides: Besides | None = None) -> tuple
     lines = [
         line
         for line in layout.lines
-        if re.search(r"[^\W\d_]{2}", text[line.start : line.end]) and not _is_turned(line)
+        if re.search(r"[^\W\d_]{2}", text[line.start : line.end])
+        and not _is_turned(line)
+        and not _SHORT_WORD.fullmatch(text, line.start, line.end)
     ]
     if len(lines) < 3 or layout.recognised:
         return None

@@ -34,6 +34,8 @@ _IDENTIFIER = re.compile(
     r"(?<![\w.,/-])(?=[\w./#-]*\d)[A-Z0-9][\w./#-]*(?:(?:[ ]\d{3,5}){2,}(?![\w./-])|[ ](?=[\w./-]*\d)[\w./-]+(?-i:[ ][A-Z]{1,4}(?=\s*$))?)?",
     re.IGNORECASE,
 )
+DAY = re.compile(r"(?:19|20)\d\d([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2(?:19|20)\d\d")
+"""A day in figures, which is no identifier."""
 _REGISTRATION = re.compile(r"[A-Za-z]{2,3}\d{5,}")
 """A number that begins with a country ("FR11999999998") is that of a VAT payer, not francs."""
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d[\d.,'’]*")
@@ -127,6 +129,8 @@ def _strings(field: Field, text: str, today: date, order: str) -> Iterator[Typed
         yield from find_places(field, text, today=today, order=order)
     elif field.kind in ("identifier", "version"):
         for found in _IDENTIFIER.finditer(text):
+            if field.kind == "identifier" and DAY.fullmatch(found[0]):
+                continue
             yield from _one(field, text, found.start(), found.end(), today, order)
     else:
         start = len(text) - len(text.lstrip())
@@ -235,10 +239,20 @@ def find_places(field: Field, text: str, *, today: date, order: str) -> Iterator
 
 def find_law(text: str) -> tuple[int, int, str] | None:
     """Return (start, end, country) of the only law that a text names by its country's adjective, None of several."""
-    found = list(_laws_pattern().finditer(text))
+    # Words for law are few: around each of them alone a country's adjective is looked for.
+    near = ((max(0, law.start() - _ADJECTIVE), law.end() + _ADJECTIVE) for law in _law_words().finditer(text))
+    found = [law for start, end in near if (law := _laws_pattern().search(text, start, end))]
     codes = {words_to_keys("demonyms")[(law[1] or law[2]).casefold()] for law in found}
     name = _shown(codes.pop()) if len(codes) == 1 else None
     return (*found[-1].span(), name) if name else None
+
+
+_ADJECTIVE = 24
+
+
+@cache
+def _law_words() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{alternation('contracts', 'law')})(?!\w)", re.IGNORECASE)
 
 
 @cache

@@ -58,6 +58,12 @@ class RowKind(BaseModel, frozen=True, extra="forbid"):
     measured: bool = False
 
     @cached_property
+    def heads(self) -> tuple[tuple[str, str], ...]:
+        """Return every head that its columns are declared to be printed under, each with the column's name before it."""
+        named = ((field, (field.name.replace("_", " "), *field.columns)) for field in self.fields)
+        return tuple((field.name, head) for field, heads in named for head in heads)
+
+    @cached_property
     def words_of_ends(self) -> tuple[tuple[str, str], ...]:
         """Return the words that say which end of a measure a number is, each with that column ("maximum", "max")."""
         ends = (field for field in self.fields if field.name in ("min", "typ", "max"))

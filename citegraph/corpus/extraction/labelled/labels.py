@@ -57,6 +57,8 @@ _GAP_BEFORE = re.compile(
 
 _VALUE_BEFORE = re.compile(r"\d ?(?:[^\s\w.,]|[A-Z]{3})?[.,;]? $")
 _VALUE_AND_GAP = re.compile(r"\d[^\w\s]{0,2}[ \t]{2,}$")
+_HEAD_OF_COLUMN = re.compile(r"[^\W_][^\n]*(?:[ \t]{2}|\|[ \t]*)$")
+"""Before a label that heads a column beside others: what they say is of their own values."""
 _RATED_COLON = re.compile(r"(?: \([^()\n]{1,12}\))? ?:")
 """Before and behind a label in a line that runs on: "Net: 10.00 € VAT (20%): 2.00 €"."""
 _RATE = re.compile(r"(?<![\w.,])(\d{1,2}(?:[.,]\d{1,3})?) ?%")
@@ -233,6 +235,8 @@ def _said_of(
         return text[line_start:line_end]
     before = text[line_start : label.start()]
     if not _COLON.match(text, label.end(), line_end):
+        if not values and _HEAD_OF_COLUMN.search(before):
+            return re.split(r"[ \t]{2}|\|", text[label.start() : line_end], maxsplit=1)[0]
         return text[label.start() if _VALUE_AND_GAP.search(before) else line_start : line_end]
     start = label.start() if _OTHER_BEFORE.search(before) else line_start
     other = _OTHER_BEHIND.search(text, values[0].end if values else label.end(), line_end)

@@ -153,7 +153,9 @@ def _rated(line: GridLine, ends: tuple[tuple[str, str], ...]) -> Iterator[Rated]
     place = 0
     while place < len(cells):
         name, said, taken, apart = cells[place], None, 1, True
-        for split in _SPLIT.finditer(name):
+        for split in _SPLIT.finditer(name, 0, _LONGEST_NAME + 8):
+            if len(name) - split.end() > _LONGEST_NAME:
+                continue
             apart = ":" in split[0].translate(_ALIKE)
             said = (
                 _with_unit(name[: split.start()], name[split.end() :], ends, apart=apart)

@@ -130,7 +130,7 @@ def heads_of(kind: RowKind, line: GridLine) -> Heads | None:
 
 def _parted(kind: RowKind, cell: Cell) -> list[Cell]:
     """Return the heads that a cell is when a narrow gap parts several ("Qty Unit price"), else the cell itself."""
-    labels = {label: name for name, label in _labels(kind)}
+    labels = _labels(kind.heads)
     pieces = list(re.finditer(r"\S+", cell.text))
     if len(pieces) < 2 or _words(cell.text) in labels:
         return [cell]
@@ -202,7 +202,8 @@ def _fields_named(kind: RowKind, head: str) -> list[tuple[str, float]]:
     """
     words = _words(head)
     found: dict[str, int] = {}
-    for name, label in _labels(kind):
+    begun = _begun_with(kind.heads)
+    for name, label in (one for word in words.split() for one in begun.get(word, ())):
         if f" {label} " in f" {words} ":
             found[name] = max(found.get(name, 0), len(label))
     product = (*kind.product.of, kind.product.gives) if kind.product else ()
@@ -217,10 +218,16 @@ def _words(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _labels_of(fields: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, _words(label)) for name, labels in fields for label in labels)
+def _labels(heads: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Return each head, folded, to the column that it names, the last of several."""
+    return {_words(head): name for name, head in heads}
 
 
-def _labels(kind: RowKind) -> tuple[tuple[str, str], ...]:
-    named = tuple((field.name, (field.name.replace("_", " "), *field.columns)) for field in kind.fields)
-    return _labels_of(named)
+@lru_cache(maxsize=64)
+def _begun_with(heads: tuple[tuple[str, str], ...]) -> dict[str, list[tuple[str, str]]]:
+    """Return the first word of each head to the columns whose heads it begins, with the whole head."""
+    begun: dict[str, list[tuple[str, str]]] = {}
+    for name, head in heads:
+        if label := _words(head):
+            begun.setdefault(label.split()[0], []).append((name, label))
+    return begun

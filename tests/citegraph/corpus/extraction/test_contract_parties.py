@@ -29,7 +29,8 @@ PHRASES = ["by and between", "between", "entre", "zwischen"]
         ),
         (
             "ENTRE:\nPRIMEIRA PARTE / OFICINA: Lagos e Brito, com sede em Faro, doravante designada por “Oficina”.\n"
-            "SEGUNDA PARTE / ENCOMENDANTE: MARISCOS DO SUL LDA, com sede em Olhão, doravante designada por “Encomendante”.",
+            "SEGUNDA PARTE / ENCOMENDANTE: MARISCOS DO SUL LDA, com sede em Olhão, doravante designada por “Encomendante”.\n"
+            "1.1. Os trabalhos são da Grande Oficina Naval, doravante “Obras”.",
             [("Lagos e Brito", "Oficina"), ("MARISCOS DO SUL LDA", "Encomendante")],
         ),
         (

@@ -171,3 +171,14 @@ def test_short_names_of_parts_packages_in_words_months_and_who_reserves_rights()
     assert (values["product"], values["manufacturer"]) == ("QX-7", "Quay Sensors")
     assert values["document_date"] == date(2018, 4, 1)
     assert derive_values(SHEETS, values, text)["package"] == ("10-Lead MLP", "LGA-14")
+
+
+def test_a_numbered_section_and_a_cry_are_no_titles() -> None:
+    text = "Mooring Agreement\n\n# 1. Terms\n\nThe quay is long.\n"
+    at = find_heading(text, (), "")
+    assert at is not None
+    assert text[at[0] : at[1]] == "Mooring Agreement"
+    text, layout = page([("NEW!", 30.0), *PAGE])
+    at = find_heading(text, (layout,), "")
+    assert at is not None
+    assert text[at[0] : at[1]] == "KX3904 Low-noise\nNPN amplifier transistor"

@@ -112,3 +112,18 @@ def test_three_amounts_without_labels_are_known_by_a_printed_rate() -> None:
 )
 def test_the_currency_is_that_of_most_amounts(text: str, currency: str | None) -> None:
     assert extract(INVOICES, Source(text)).values.get("currency") == currency
+
+
+@pytest.mark.parametrize(
+    ("text", "total"),
+    [
+        ("Slip of the quay\nGiven to O. Beck  1,134.00 ETB\n", 1134.0),
+        ("Given  1,134.00 ETB\nTaken  20.00 ETB\n", None),
+        ("Oar  2  10.00  20.00\nSail  3  30.00  90.00\nZzub  110.00\n", 110.0),
+        ("Oar  2  10.00  20.00\nSail  3  30.00  90.00\nZzub 9 %  110.00\n", None),  # before a tax, perhaps
+    ],
+)
+def test_without_a_label_the_total_is_the_only_amount_or_the_sum_of_the_rows(
+    text: str, total: float | None
+) -> None:
+    assert amounts(text)[2] == total

@@ -6,8 +6,10 @@ from datetime import date
 
 import pytest
 
+from citegraph.corpus.extraction.engine import Source, extract
 from citegraph.corpus.extraction.in_text import Typed, find_dates
 from citegraph.corpus.extraction.labelled.labels import beside
+from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.corpus.schema.field import ExtractRule
 
 
@@ -89,3 +91,14 @@ def cells(text: str) -> Iterator[Typed]:
 def test_a_longer_label_is_another_one_and_a_translated_one_the_same(text: str, said: list[str]) -> None:
     rule = ExtractRule(labels=("Kunde",))
     assert [value.value for _, value in beside(text, rule, cells)] == said
+
+
+def test_what_other_columns_are_called_says_nothing_of_one_columns_values() -> None:
+    text = "INVOICE 77-B\nWay of payment      Date of invoice      Due\n\nCash                3 May 2021           9 May 2021\n"
+    values = extract(load_buckets()["invoices"], Source(text)).values
+    assert values["invoice_date"] == date(2021, 5, 3)
+
+
+def test_a_day_is_no_number_of_a_document() -> None:
+    text = "Invoice number\n2021-05-03\n"
+    assert "invoice_number" not in extract(load_buckets()["invoices"], Source(text)).values
