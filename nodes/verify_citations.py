@@ -456,15 +456,16 @@ def values_otherwise(
         return []
     backed = [claim for claim in stated if claim.verdict in BACKED]
     said = " ".join(claim.text for claim in backed)
-    if found := values_against(finder, question, said, checked.withheld):
-        return [(value, against(value), NO_EVIDENCE) for value in found]
-    if not checked.shown or any(claim.verdict != "supported" for claim in backed):
-        return []  # a number that was computed stands in no line
     cites = [citations[at] for claim in backed for at in claim.citations]
-    cited = [(one.doc_id, one.start, one.end) for one in cites]
-    return [
-        (value, beside(value), "") for value in values_beside(finder, question, said, cited, checked.shown)
-    ]
+    hidden = values_against(finder, question, said, checked.withheld, {one.doc_id for one in cites})
+    found = [(value, against(value), NO_EVIDENCE) for value in hidden]
+    if checked.shown and all(
+        claim.verdict == "supported" for claim in backed
+    ):  # a computed number stands in no line
+        cited = [(one.doc_id, one.start, one.end) for one in cites]
+        others = values_beside(finder, question, said, cited, checked.shown)
+        found += [(value, beside(value), "") for value in others]
+    return found
 
 
 def operands_of(

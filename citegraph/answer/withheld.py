@@ -4,7 +4,7 @@ What may be such text unnoticed is evidence, but never alone: see `values_beside
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from citegraph.answer.cited_spans import digits_of
@@ -24,8 +24,9 @@ NAMED = 5
 """Documents that have a note of their own."""
 READ = 8
 """Stretches that are read for a value."""
-LEAST = -4.0
-"""The finder's margin from which a withheld stretch is taken to answer; what that finds stands in docs/security.md."""
+LEAST, APART = -4.0, 0.0
+"""The finder's margin from which a withheld stretch is taken to answer, of a document that the answer cites and of another
+one; what that finds stands in docs/security.md."""
 FAINT = 0.008
 """Probability from which what stands around an answer's value may speak to a program: its value does not stand alone then."""
 BESIDE, UNNAMED, SURE = -2.0, 2.0, 6.0
@@ -97,22 +98,25 @@ def orders_found(stretches: Sequence[Stretch]) -> list[StoredNote]:
     return notes
 
 
-def values_against(finder: Finder, question: str, said: str, stretches: Sequence[Stretch]) -> list[Stretch]:
+def values_against(
+    finder: Finder, question: str, said: str, stretches: Sequence[Stretch], cited: Container[str]
+) -> list[Stretch]:
     """Return the values by which withheld text answers a question otherwise than an answer does, one a document; blocking.
 
     Args:
         said: the statements of the answer that are backed; without a number in them nothing is held against it.
+        cited: the documents that it cites.
     """
     own, facts = digits_of(said), hard_facts(said)
     known = own | digits_of(question)
     found: dict[str, Stretch] = {}
     for stretch in stretches[:READ] if own else ():
-        text = stretch.text
+        text, least = stretch.text, LEAST if stretch.doc_id in cited else APART
         for _ in range(2):  # the answer's own value may stand beside the other one
             (span,) = finder.find(question, [text])
             value = text[span.start : span.end]
             there = hard_facts(value)
-            if span.margin < LEAST or not of_one_kind(facts, there):
+            if span.margin < least or not of_one_kind(facts, there):
                 break
             if digits_of(value) <= known or any(facts_agree(a, b, said) for a in there for b in facts):
                 text = text[: span.start] + " " * len(value) + text[span.end :]
