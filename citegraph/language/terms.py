@@ -203,14 +203,19 @@ def inflections(word: str) -> tuple[str, ...]:
 UMLAUT = re.compile(r"(?:äu|[äöü])[^aeiouäöü]*e[rn]+$")
 
 
+ROOT = 2
+"""Letters at least that stay of a word whose ending is another one."""
+
+
 def _rewritten(word: str, families: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str, str]]:
     """Yield each word that has another ending of the same family, with the family's ground form."""
     for ground, *others in families:
         for one in others:
             for ending, other in ((one, ground), (ground, one)):
+                if not word.endswith(ending) or len(word) - len(ending) < ROOT:
+                    continue
                 form = word.removesuffix(ending) + other
-                short = min(len(word), len(form)) <= SHORT and not only_s(word, form)
-                if word.endswith(ending) and len(word) - len(ending) >= 2 and not short:
+                if min(len(word), len(form)) > SHORT or only_s(word, form):
                     yield form, ground
 
 
@@ -225,7 +230,10 @@ def only_s(word: str, form: str) -> bool:
 def same_noun(left: str, right: str) -> bool:
     """Return whether two words are forms of one noun ("Datenblatt", "Datenblättern"), case and accents apart."""
     one, other = left.lower(), right.lower()
-    if bare(one) == bare(other) or bare(other) in inflections(one) or bare(one) in inflections(other):
+    first, second = bare(one), bare(other)
+    if first == second or first[:ROOT] != second[:ROOT]:
+        return first == second
+    if second in inflections(one) or first in inflections(other):
         return True
     # French verbs of several: "expirent" is "expire", though no stemmer joins them.
     return any(
