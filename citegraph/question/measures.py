@@ -292,6 +292,9 @@ def read_numbers(reader: Reader) -> None:
     names = plain_numbers(reader.bucket)
     for declared in (item for item in reader.bucket.fields if item.name in names):
         for word in sorted((*declared.words, declared.name.replace("_", " ")), key=len, reverse=True):
+            for match in re.finditer(rf"(?<!\w){re.escape(word)}(\d+)(?!\w)", reader.question, re.IGNORECASE):
+                if declared.type == "integer" and reader.free(*match.span()):  # "FY2031"
+                    _add(reader, declared, "=", int(match[1]), match.span())
             for begin, end in find_phrase(reader.question, word):
                 if reader.free(begin, end):
                     _read_beside(reader, declared, begin, end)

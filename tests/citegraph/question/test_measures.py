@@ -37,6 +37,7 @@ BUCKET = Bucket(
         ("mehr als 40 Mitarbeiter", [("staff", ">", 40, "mehr als 40 Mitarbeiter")]),
         ("with 12 employees and a rating under 2",
          [("rating", "<", "2", "rating under 2"), ("staff", "=", 12, "12 employees")]),
+        ("with STAFF40, not staff-40b or multistaff40", [("staff", "=", 40, "STAFF40")]),
         ("a staff of 2.5", []),  # people are counted whole
         ("rating over 4 km", []),  # another thing is measured
         ("rating over 40 %", []),
