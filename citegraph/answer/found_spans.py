@@ -226,8 +226,8 @@ def read_whole(
 ) -> list[tuple[Passage, Signs]]:
     """Return what the finder sees anywhere in a document, with what speaks for each, the likeliest to answer first.
 
-    Windows whose words and values would leave them below `SAYS` are left out, but where question and document are of
-    two languages, and share no words.
+    Windows whose words and values would leave them below `SAYS` are left out where question and document are of one language:
+    else they share no words.
 
     Args:
         similar: semantic similarity of the question to each of some texts.
@@ -237,12 +237,12 @@ def read_whole(
     spans = _windows(text)
     alike = similar([text[slice(*span)] for span in spans]) if similar and spans else [0.0] * len(spans)
     total, form, asked = sum(wanted.values()) or 1.0, form_of(question), frozenset(words(question))
-    tongues = {language_of(question), language_of(text)} - {None}
+    shared = language_of(question) == language_of(text) is not None
     near = []
     for (start, end), like in zip(spans, alike, strict=True):
         held = sum(wanted[word] for word in words_held(text[start:end], wanted, language)) / total
         fits = form is None or says_more(form, text[start:end], asked)
-        if len(tongues) > 1 or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
+        if not shared or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
             near.append((Passage(start, start, "", held + like / 2), start, end))
     near.sort(key=lambda window: -window[0].score)
     return _seen(finder, question, text, near[:limit], wanted, language)
