@@ -233,6 +233,8 @@ def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
     partial = link.text.islower() and not (link.cued or link.complete)
     if partial and is_idle(reader.question, link.start, link.end):
         return True
+    if partial and all(len(tokens(value)) >= LONGER * len(said) for value in link.values):
+        return True  # "goods" of a convention on their sale
     lone = (
         link.text.islower()
         and link.text.isalpha()
@@ -242,6 +244,10 @@ def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
     proper = link.values[0][:1].isupper()
     others = any(mention.field == declared.name and mention.text[:1].isupper() for mention in reader.mentions)
     return lone and proper and others
+
+
+LONGER = 6
+"""How many times as many words a value has, of which a common word is no name."""
 
 
 def clause_of(bucket: Bucket, link: Link) -> Clause:

@@ -206,7 +206,7 @@ def _beside(question: str, start: int, end: int, values: Collection[tuple[int, i
         text = question[first:last].strip(" \t\n,.;:?!\"'()")
         asks = pattern(*ASKING).search(text)
         parted = (
-            asks is not None and 0 < asks.start() and asks.end() == len(text)
+            asks is not None and asks.start() > 0 and asks.end() == len(text)
         )  # a verb in two: "läuft früher ab"
         if words and (parted or not asks) and len(text) > 2 and any(map(str.isalpha, text)):
             yield text
