@@ -422,7 +422,8 @@ def in_view(corpus: Corpus, plan: Plan) -> list[str]:
     name, order = plan["buckets"][0], plan.get("order_by")
     typed = typed_filters(plan["per_bucket"][name]["filters"])
     ordering = (("-" if order["descending"] else "") + order["field"],) if order else ()
-    ids = corpus.annotations.document_ids(name, typed, ordering)
+    most = None if plan["only"] else IN_VIEW + 1
+    ids = corpus.annotations.document_ids(name, typed, ordering, most)
     kept = [doc_id for doc_id in ids if not plan["only"] or doc_id in plan["only"]]
     kept = kept[: order["limit"]] if order and order["limit"] else kept
     return kept if len(kept) <= IN_VIEW else []
@@ -456,7 +457,7 @@ def _edited(
     left = left_words(bucket, reading, text)
     rank = _rank(bucket, turn, text, plan.get("order_by"))
     again = one_in_view(turn) or not (filters_changed or rank)
-    if left and again and not (gone or wanted) and reads_on(corpus, turn, part, bucket, message):
+    if left and again and not (gone or wanted) and reads_on(corpus, turn, part, bucket, reading, message):
         return with_fields(within_view(changed, turn), turn, name, [], reading), lines
     number = number_asked(bucket, said, function, wanted, turn)
     if number and number["function"] == "sum" and one_fact(turn):
@@ -513,14 +514,15 @@ def within_view(plan: Plan, turn: Turn) -> Plan:
     return seen if one_in_view(turn) else {**seen, "kind": "passages", "intent": "qa", "order_by": None}
 
 
-def reads_on(corpus: Corpus, turn: Turn, part: BucketPlan, bucket: Bucket, message: str) -> bool:
+def reads_on(
+    corpus: Corpus, turn: Turn, part: BucketPlan, bucket: Bucket, reading: Reading, message: str
+) -> bool:
     """Tell whether a message asks what the one document in view says, which meets its conditions: it wants a fact, and no set.
 
     Of several in view it must point at them.
     """
     view = turn["left"].get("documents", [])
     if len(view) > 1:
-        reading = read_question(bucket, corpus.linker, message, date.today())
         return asks_of_it(message) and stays(corpus, turn, bucket, reading, message)
     if len(view) != 1 or turn["left"]["intent"] == "compute" or not asks_of_it(message):
         return False
