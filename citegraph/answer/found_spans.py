@@ -229,6 +229,14 @@ def read_whole(
         limit: windows that are read; of more those nearest by words and similarity.
     """
     wanted = telling(question, text, language, skip)
+    near = _near(text, wanted, language, similar)
+    return _seen(finder, question, text, near[:limit], wanted, language)
+
+
+def _near(
+    text: str, wanted: Mapping[str, float], language: str, similar: Similar | None
+) -> list[tuple[Passage, int, int]]:
+    """Return the windows of a text, those nearest by words and similarity first, each with its score."""
     spans = _windows(text)
     alike = similar([text[slice(*span)] for span in spans]) if similar and spans else [0.0] * len(spans)
     total = sum(wanted.values()) or 1.0
@@ -236,8 +244,15 @@ def read_whole(
     for (start, end), like in zip(spans, alike, strict=True):
         held = sum(wanted[word] for word in words_held(text[start:end], wanted, language)) / total
         near.append((Passage(start, start, "", held + like / 2), start, end))
-    near.sort(key=lambda window: -window[0].score)
-    return _seen(finder, question, text, near[:limit], wanted, language)
+    return sorted(near, key=lambda window: -window[0].score)
+
+
+def near_windows(
+    text: str, question: str, *, language: str, similar: Similar | None = None, limit: int
+) -> list[tuple[int, int]]:
+    """Return the spans of the windows of a text that are nearest to a question by words and similarity."""
+    near = _near(text, telling(question, text, language, ()), language, similar)
+    return [(start, end) for _, start, end in near[:limit]]
 
 
 def likeliest(finder: Finder, question: str, text: str) -> Passage | None:
