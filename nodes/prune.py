@@ -71,7 +71,7 @@ class Prune:
         # What found no space was not seen by anybody: found again, it is new.
         shown = [ref["id"][:SHORT_ID] for ref in kept if ref["id"][:SHORT_ID] not in seen]
         fresh = [ref["id"][:SHORT_ID] for ref in merged if ref["id"][:SHORT_ID] not in seen]
-        origin = state.get("decision", {}).get("origin")
+        chain = state.get("decision", {}).get("chain")
         kept_memory = state.get("decision", {}).get("memory", {})
         stays = {ref["id"][:SHORT_ID] for ref in kept}
         unshown = dict.fromkeys([*kept_memory.get("left", []), *(ref["id"][:SHORT_ID] for ref in dropped)])
@@ -89,7 +89,7 @@ class Prune:
             "found": None,
             "calls": [],
             "decision": {
-                **({"origin": origin} if origin else {}),
+                **({"chain": chain} if chain else {}),
                 "memory": kept_memory
                 | {
                     "log": [*kept_memory.get("log", []), *lines(found, fresh, state.get("rounds", 0) + 1)][

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from langgraph.runtime import Runtime
 
 from citegraph.answer.chat_text import with_question
+from citegraph.answer.hops import lead_on
 from citegraph.answer.told_apart import documents_that_say, led_to
 from citegraph.evidence.candidates import Candidate, find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
@@ -197,11 +198,15 @@ async def decide(corpus: Corpus, state: State, context: Context, *, read: bool =
             targets=targets,
             open=not apart or left or bool(beside(state["decomposition"])),
         )
+    elif chain := state.get("decision", {}).get("chain"):
+        decision = await lead_on(corpus, state, context, chain["otherwise"])
     else:
         decision = await one_that_answers(
             corpus, state, await review_passages(corpus, state, context, read=read)
         )
-        decision = decision if read else await with_what_it_leads_to(corpus, state, decision)
+        if not read:
+            decision = await with_what_it_leads_to(corpus, state, decision)
+            decision = await lead_on(corpus, state, context, decision)
     if lost and decision["status"] == "clarify" and not state.get("evidence"):
         return enough("a search failed, so there is nothing to ask about", empty=True)
     return decision

@@ -138,6 +138,7 @@ def passage_query(plan: Plan, call: ToolCall, context: Context) -> PassageQuery:
         mode=arguments.get("mode", "hybrid"),
         filters=filters,
         doc_ids=tuple(arguments.get("only") or ()),
+        phrases=tuple(arguments.get("phrases", ())),
         identifiers=tuple(dict.fromkeys(identifiers)),
         top_k=arguments.get("top_k", context.top_k),
         mmr=context.mmr,

@@ -124,8 +124,10 @@ async def pages_found(session: Session, services: Services, thread: str) -> list
     kept = state.get("evidence", [])
     chunks = await hydrate(corpus, kept)
     for reference in kept:
-        page = corpus.documents.page_of(reference["doc"], chunks[reference["id"]].start)
-        found[reference["doc"], page.number if page else 0] = None
+        chunk = chunks[reference["id"]]
+        ends = [corpus.documents.page_of(chunk.doc_id, at) for at in (chunk.start, chunk.end - 1)]
+        first, last = [page.number if page else 0 for page in ends]
+        found |= {(chunk.doc_id, number): None for number in range(first, last + 1)}
     return list(found)
 
 

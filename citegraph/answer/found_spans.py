@@ -234,18 +234,36 @@ def read_whole(
         limit: windows that are read; of more those nearest by words and similarity.
     """
     wanted = telling(question, text, language, skip)
+    form, asked = form_of(question), frozenset(words(question))
+    shared = language_of(question) == language_of(text) is not None
+    near = []
+    for window, held in _near(text, wanted, language, similar):
+        fits = form is None or says_more(form, text[slice(*window[1:])], asked)
+        if not shared or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
+            near.append(window)
+    return _seen(finder, question, text, near[:limit], wanted, language)
+
+
+def _near(
+    text: str, wanted: Mapping[str, float], language: str, similar: Similar | None
+) -> list[tuple[tuple[Passage, int, int], float]]:
+    """Return the windows of a text, those nearest by words and similarity first, each with the share of the words that it holds."""
     spans = _windows(text)
     alike = similar([text[slice(*span)] for span in spans]) if similar and spans else [0.0] * len(spans)
-    total, form, asked = sum(wanted.values()) or 1.0, form_of(question), frozenset(words(question))
-    shared = language_of(question) == language_of(text) is not None
+    total = sum(wanted.values()) or 1.0
     near = []
     for (start, end), like in zip(spans, alike, strict=True):
         held = sum(wanted[word] for word in words_held(text[start:end], wanted, language)) / total
-        fits = form is None or says_more(form, text[start:end], asked)
-        if not shared or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
-            near.append((Passage(start, start, "", held + like / 2), start, end))
-    near.sort(key=lambda window: -window[0].score)
-    return _seen(finder, question, text, near[:limit], wanted, language)
+        near.append(((Passage(start, start, "", held + like / 2), start, end), held))
+    return sorted(near, key=lambda item: -item[0][0].score)
+
+
+def near_windows(
+    text: str, question: str, *, language: str, similar: Similar | None = None, limit: int
+) -> list[tuple[int, int]]:
+    """Return the spans of the windows of a text that are nearest to a question by words and similarity."""
+    near = _near(text, telling(question, text, language, ()), language, similar)
+    return [(start, end) for (_, start, end), _ in near[:limit]]
 
 
 def likeliest(finder: Finder, question: str, text: str) -> Passage | None:

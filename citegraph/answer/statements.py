@@ -10,6 +10,7 @@ from decimal import Decimal
 from citegraph.answer.cells import made_number
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
+from citegraph.answer.hops import read_hops
 from citegraph.answer.one_document import Reading, reading_of, written
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.report_types import Derivation
@@ -262,6 +263,8 @@ async def compose_passages(
         decision.get("several") or len(plan.get("only") or ()) or (1 if plan["intent"] != "compare" else 2)
     )
     plan = plan | {"silent": decision.get("silent", False)}
+    if hops := decision.get("hops"):
+        return joined([written(one) for one in await read_hops(corpus, plan, hops)])
     told = [await reading_of(corpus, plan, doc_id, state["question"], seen) for doc_id in targets[:several]]
     parts = [written(one) for one in told if one]
     if decision.get("weak"):  # few words in common: only what surely answers is said

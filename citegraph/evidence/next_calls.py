@@ -134,8 +134,15 @@ def matches_some(corpus: Corpus, bucket: str, filters: Sequence[StoredClause]) -
     return corpus.annotations.count(bucket, typed_filters(list(filters))) > 0
 
 
-def free_search(corpus: Corpus, buckets: Sequence[str], query: str, *, only: Sequence[str] = ()) -> ToolCall:
-    """Return the call of a search without inferred filters."""
+def free_search(
+    corpus: Corpus,
+    buckets: Sequence[str],
+    query: str,
+    *,
+    only: Sequence[str] = (),
+    phrases: Sequence[str] = (),
+) -> ToolCall:
+    """Return the call of a search without inferred filters, for passages that hold each of some phrases."""
     codes = [
         text.lower() for name in buckets for _, text, _, _ in corpus.buckets[name].find_identifiers(query)
     ]
@@ -147,6 +154,8 @@ def free_search(corpus: Corpus, buckets: Sequence[str], query: str, *, only: Seq
         "only": list(only),
         "identifiers": list(dict.fromkeys(codes)),
     }
+    if phrases:
+        arguments["phrases"] = list(phrases)
     return {"tool": "search", "args": arguments}
 
 

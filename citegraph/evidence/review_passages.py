@@ -4,75 +4,26 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from citegraph.corpus.index.searcher import TermWeights, holds, term_weights
-from citegraph.corpus.schema.bucket import Bucket, show
-from citegraph.corpus.schema.declared_words import general_words
+from citegraph.corpus.index.searcher import TermWeights
+from citegraph.corpus.schema.bucket import show
 from citegraph.encoder.multilingual import wants_fact
 from citegraph.evidence.candidates import Candidate, Candidates, asked_first, find_candidates
 from citegraph.evidence.in_force import in_force
-from citegraph.evidence.next_calls import allowed_buckets, elsewhere, enough, widen, widen_or_ask
-from citegraph.evidence.passages import hydrate, signature
+from citegraph.evidence.next_calls import elsewhere, enough, widen, widen_or_ask
 from citegraph.evidence.questions_back import ambiguous_question, may_ask
 from citegraph.language import terms
-from citegraph.language.terms import bare, content_words, stem, stems
+from citegraph.language.terms import content_words, stem, stems
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.numbers_asked import documents_meant
 from citegraph.plan.shape import asks_for_kind, names_one
 from citegraph.plan.stored_filters import flat
 from citegraph.plan.unbound import said_by_grammar
-from citegraph.run.budgets import spent, tool_calls_left
+from citegraph.run.budgets import spent
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
-from citegraph.run.state_types import CallArguments, Decision, Decomposed, Origin, Plan, Reference, ToolCall
-
-COMPLETE = 0.8
-"""A document that holds this share of the question's rarity needs no second one."""
-GAIN = 0.3
-"""Share of the uncovered rarity that a second document must hold."""
-MAX_NAMES, MAX_CALLS = 4, 2
-COMMON, FEW = 0.1, 5
-"""A name in more than this share of the other documents' passages, and in more than so many, leads to none of them."""
-QUOTED = re.compile(r"`([^`\n]{2,60})`|\[([\w.-]{2,40})\]\(https?:")
-RUN = re.compile(r"\b[A-Z][\w&.’'-]+(?:[ \t]+(?:of[ \t]+)?[A-Z][\w&.’'-]+){1,4}")
-
-
-async def bridge_calls(
-    corpus: Corpus, plan: Plan, question: str, candidates: Candidates, allowed: Sequence[str]
-) -> tuple[Origin, list[ToolCall]] | None:
-    """Return the first document with its bridging names, and the searches that they lead to; None when not needed."""
-    first = candidates.ranked[0]
-    weights = candidates.weights.get(first.bucket)
-    if weights is None or first.score >= COMPLETE:
-        return None
-    text = await whole_text(corpus, first)
-    left = uncovered(weights, text)
-    if not left:
-        return None
-    names = bridging_names(corpus.buckets[first.bucket], first, text, question)
-    own = [set(content_words(said)) for said in names_said(plan, first.bucket)]
-    names = [
-        name
-        for name in names
-        if name not in first.title and not any(said and said <= set(content_words(name)) for said in own)
-    ]
-    names = (await telling_names(corpus, first, names))[:MAX_NAMES]
-    if not names:
-        return None
-    calls: list[ToolCall] = []
-    for name in names[:MAX_CALLS]:
-        query = f"{name} {' '.join(left)}"
-        arguments: CallArguments = {
-            "buckets": list(allowed),
-            "query": query,
-            "mode": "hybrid",
-            "filtered": False,
-            "only": [],
-            "identifiers": [],
-        }
-        calls.append({"tool": "search", "args": arguments})
-    return {"doc": first.doc_id, "bucket": first.bucket, "names": names, "left": left}, calls
+from citegraph.run.state_types import Decision, Decomposed, Plan
 
 
 async def whole_text(corpus: Corpus, candidate: Candidate) -> str:
@@ -80,76 +31,6 @@ async def whole_text(corpus: Corpus, candidate: Candidate) -> str:
     chunks = await corpus.index.document_chunks(candidate.bucket, candidate.doc_id)
     values = " ".join(show(value) for value in candidate.values.values())
     return "\n".join([values, *(chunk.text for chunk in chunks)])
-
-
-def uncovered(weights: TermWeights, text: str) -> list[str]:
-    """Return the question's words that a text does not hold and that are rarer than the question's middle one."""
-    held = stems(text, weights.language)
-    ranked = sorted(weights.counts, key=weights.weight)
-    rare = ranked[len(ranked) // 3 :]
-    return [word for word in weights.counts if word in rare and stem(word, weights.language) not in held]
-
-
-def bridging_names(bucket: Bucket, candidate: Candidate, text: str, question: str) -> list[str]:
-    """Return names that the document gives and the question does not: its entities' values, quoted words, capitalised runs.
-
-    General words of the bucket ("This Agreement", "Governing Law") name nothing that another document would be about.
-    """
-    asked = {*content_words(question), *general_words(bucket)}
-    named = [show(candidate.values[name]) for name in bucket.entity_fields if name in candidate.values]
-    parts = [part.strip() for value in named for part in value.split(";")]
-    quoted = [match[1] or match[2] for match in QUOTED.finditer(text[:6000])]
-    runs = [match.group() for match in RUN.finditer(text[:3000])]
-    fresh = []
-    for name in dict.fromkeys([*quoted, *parts, *runs]):
-        words = content_words(name)
-        if words and not set(words) <= asked and len(name) <= 60:
-            fresh.append(name)
-    return fresh[: 2 * MAX_NAMES]
-
-
-def names_said(plan: Plan, bucket: str) -> list[str]:
-    """Return the words by which a question itself names things of a bucket: what those lead to is where it began."""
-    part = plan["per_bucket"].get(bucket)
-    if part is None:
-        return []
-    bound = [str(clause.get("raw", "")) for clause in flat(part["filters"])]
-    return [*bound, *(mention["text"] for mention in part["mentions"])]
-
-
-async def telling_names(corpus: Corpus, first: Candidate, names: Sequence[str]) -> list[str]:
-    """Return the names that few passages of other documents hold: whose own name stands everywhere leads nowhere."""
-    if not names:
-        return []
-    others = {"must_not": [{"key": "doc_id", "match": {"value": first.doc_id}}]}
-    wanted = [others, *({**others, **holds(name)} for name in names)]
-    everything, *held = await corpus.index.counts(first.bucket, wanted)
-    most = max(FEW, everything * COMMON)
-    return [name for name, count in zip(names, held, strict=True) if count <= most]
-
-
-async def second_document(
-    corpus: Corpus, origin: Origin, evidence: Sequence[Reference], candidates: Candidates
-) -> str | None:
-    """Return the document that holds most of what the first one lacks, together with one of its names; None without one."""
-    chunks = await hydrate(corpus, evidence)
-    texts: dict[tuple[str, str], str] = {}
-    for reference in evidence:
-        chunk = chunks.get(reference["id"])
-        if chunk is not None and reference["doc"] != origin["doc"]:
-            key = (reference["bucket"], reference["doc"])
-            texts[key] = texts.get(key, chunk.title) + "\n" + chunk.text
-    best: tuple[float, str] | None = None
-    wanted = " ".join(origin["left"])
-    for (name, doc_id), text in texts.items():
-        plain = bare(text)
-        if not any(bare(bridge) in plain for bridge in origin["names"]):
-            continue
-        weights = await term_weights(corpus.index, name, wanted, corpus.buckets[name].language)
-        gain = weights.coverage(text, origin["left"])
-        if gain >= GAIN and (best is None or gain > best[0]):
-            best = (gain, doc_id)
-    return best[1] if best else None
 
 
 TIE = 0.04
@@ -231,9 +112,6 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         widened = await widen(corpus, state, context)
         if widened:
             return widened
-    hop = await follow(corpus, state, context, candidates)
-    if hop is not None:
-        return hop
     stated = states_all(corpus, plan, candidates.ranked[0], state["decomposition"])
     return enough(
         "a document covers the question",
@@ -445,45 +323,3 @@ def tied_documents(candidates: Candidates, plan: Plan) -> list[Candidate]:
         if values and name not in filtered:
             return top if len(values) > 1 else []
     return top
-
-
-def may_chain(decomposition: Decomposed) -> bool:
-    """Tell whether a question may lead from one document to another: to rules any may, a reader of it says which do."""
-    parts = decomposition.get("subqueries", [])
-    return not decomposition.get("by") or any(item["purpose"] == "find_entity" for item in parts)
-
-
-async def follow(corpus: Corpus, state: State, context: Context, candidates: Candidates) -> Decision | None:
-    """Return the hop from the found document to another one that its names lead to, None when one document is enough."""
-    plan = state["plan"]
-    if plan["intent"] not in {"qa", "compare"} or plan.get("only") or candidates.ranked[0].states:
-        return None
-    if not may_chain(state["decomposition"]):
-        return None
-    origin = state.get("decision", {}).get("origin")
-    if origin:
-        second = await second_document(corpus, origin, state.get("evidence", []), candidates)
-        return (
-            enough("a second document completes the answer", targets=[origin["doc"], second], several=2)
-            if second
-            else enough("a document covers the question", targets=[origin["doc"]], open=True)
-        )
-    if spent(state, context):
-        return None
-    found = await bridge_calls(
-        corpus, plan, state["question"], candidates, allowed_buckets(corpus, plan, context)
-    )
-    if found is None:
-        return None
-    first, calls = found
-    calls = [call for call in calls if signature(call) not in state.get("tried", [])][
-        : tool_calls_left(state, context)
-    ]
-    if not calls:
-        return None
-    return {
-        "status": "more",
-        "reason": f"{first['doc']} leads on to {', '.join(first['names'][:3])}",
-        "calls": calls,
-        "origin": first,
-    }

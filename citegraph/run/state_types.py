@@ -264,6 +264,7 @@ class CallArguments(TypedDict, total=False):
     filters: Any
     only: list[str]
     identifiers: list[str]
+    phrases: list[str]
     top_k: int
     doc_id: str
     context_chars: int
@@ -382,13 +383,33 @@ class StoredNote(TypedDict):
     quote: NotRequired[str]
 
 
-class Origin(TypedDict, total=False):
-    """The document of the first hop of a question that leads to another: its `names`, and the words `left` to find."""
+class Hop(TypedDict):
+    """A document with the part of a question that it answers, the characters that do, and how surely, in logits."""
 
     doc: str
-    bucket: str
-    names: list[str]
-    left: list[str]
+    question: str
+    start: int
+    end: int
+    margin: float
+
+
+class Step(TypedDict):
+    """A name that documents lead to, with the ways to ask on of it and the hops that led there."""
+
+    name: str
+    questions: list[str]
+    hops: list[Hop]
+
+
+class Chain(TypedDict):
+    """Steps that are being followed; how surely the first document answers by itself, which fields it lacks that are asked
+    for, and what is decided if none leads on.
+    """
+
+    otherwise: "Decision"
+    direct: float
+    lacking: list[str]
+    steps: list[Step]
 
 
 class Decision(TypedDict, total=False):
@@ -400,7 +421,7 @@ class Decision(TypedDict, total=False):
     could not be asked; `left_open` what is said where the reply to it said nothing; `several` how many documents are answered from; `absent` names that nothing holds; `differing`
     values that disagree; `described` words of a condition that no field holds, with its `coverage`; `fresh` passages
     that the last round found anew; `kept` the chunks that a review says to answer from; `matched` documents that match by
-    bucket; `by_finder` that the finder alone chose what is answered from, False once the answer's writer missed something in it. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
+    bucket; `chain` the hops being followed, `hops` those to answer from; `by_finder` that the finder alone chose what is answered from, False once the answer's writer missed something in it. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
     """
 
     status: Literal["enough", "more", "clarify", "call", "done", "write"]
@@ -425,7 +446,8 @@ class Decision(TypedDict, total=False):
     fresh: int
     kept: list[str]
     by_finder: bool
-    origin: Origin
+    chain: Chain
+    hops: list[Hop]
     memory: Memory
     clarification: AskedBack
     calls: list[ToolCall]

@@ -1,13 +1,11 @@
-"""Groups of a computed table, and the names that lead from one document to another."""
+"""Groups of a computed table, versions in force, and the sides of a comparison."""
 
 from datetime import date
 
 import pytest
 
-from citegraph.corpus.index.searcher import TermWeights
 from citegraph.evidence.candidates import Candidate
 from citegraph.evidence.in_force import in_force, replaces
-from citegraph.evidence.review_passages import bridging_names, may_chain, telling_names, uncovered
 from citegraph.question.groups import read_groups
 from citegraph.question.sides import split_sides
 from citegraph.run.services import Corpus
@@ -26,25 +24,6 @@ from citegraph.run.services import Corpus
 )
 def test_groups_are_fields_and_calendar_units(corpus: Corpus, question: str, groups: list[str]) -> None:
     assert read_groups(corpus.buckets["invoices"], question) == groups
-
-
-def test_a_hop_looks_for_the_rare_words_that_a_document_lacks() -> None:
-    weights = TermWeights({"valve": 2, "torque": 3, "pump": 40, "water": 90}, total=100)
-    assert uncovered(weights, "the pump moves water") == ["valve", "torque"]
-    assert uncovered(weights, "valve and torque of the pump") == []
-
-
-def test_a_hop_follows_names_that_the_question_does_not_give(corpus: Corpus) -> None:
-    candidate = Candidate("a", "contracts", 0.5, values={"parties": ("Acme Ltd", "Bravo GmbH")})
-    text = "Use `charlie-kit` instead.\nSigned by Delta Works\nNext line"
-    names = bridging_names(corpus.buckets["contracts"], candidate, text, "What did Acme Ltd sign?")
-    assert names == ["charlie-kit", "Bravo GmbH", "Delta Works"]
-
-
-async def test_a_hop_follows_no_name_that_stands_in_most_documents(corpus: Corpus) -> None:
-    first = Candidate("cobaltine-cloud-services", "contracts", 0.5)
-    names = ["Marrowfen Instruments B.V.", "Sungai Teduh Logistics Sdn Bhd"]
-    assert await telling_names(corpus, first, names) == ["Sungai Teduh Logistics Sdn Bhd"]
 
 
 def test_the_version_that_supersedes_is_in_force(corpus: Corpus) -> None:
@@ -115,11 +94,3 @@ def test_two_codes_are_two_sides(corpus: Corpus) -> None:
     sides = split_sides(corpus.buckets["contracts"], corpus.linker, question, today=date(2025, 1, 1))
     assert [side.label for side in sides] == ["KC-2023-04", "KC-2024-11"]
     assert "KC-2024-11" not in sides[0].question
-
-
-def test_whoever_read_the_question_says_whether_it_is_a_chain() -> None:
-    entity, passage = ({"purpose": kind, "query": "q"} for kind in ("find_entity", "find_passage"))
-    assert may_chain({"intent": "qa", "subqueries": []}), "rules cannot tell"
-    assert may_chain({"by": "model", "subqueries": [passage, entity]})
-    assert not may_chain({"by": "model", "subqueries": [passage]})
-    assert not may_chain({"by": "own", "subqueries": []})
