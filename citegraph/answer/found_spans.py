@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from citegraph.answer.extracts import Passage, Similar, head_of, is_row, units, widened
-from citegraph.corpus.records.database import once_each
 from citegraph.encoder.finder import Finder
 from citegraph.language.terms import bare, content_words, language_of, stem, words
 from citegraph.question.answer_form import form_of
@@ -15,7 +14,7 @@ from citegraph.question.answer_form import form_of
 FOUND = 16
 """Passages found by their words that windows are laid around, the best first."""
 READ = 6
-"""Windows that are read: some 50 ms of one core each (`python -m benches.encoder_bench`)."""
+"""Windows that are read: some 60 ms of one core each (`python -m benches.encoder_bench`)."""
 WHOLE = 64
 """Windows that are read of a whole document: all of 38,000 characters, of longer ones those nearest to the question."""
 WINDOW = 600
@@ -93,14 +92,8 @@ def _seen(
     total, form = sum(wanted.values()) or 1.0, form_of(question)
     asked, best = frozenset(words(question)), max((seed.score for seed, _, _ in chosen), default=0.0) or 1.0
     known: dict[tuple[int, int], tuple[Passage, Signs]] = {}
-    # Whoever reads a document again in the same run, to choose it and to answer from it, is given what was read.
-    spans = once_each(
-        ("finder", question),
-        [text[low:high] for _, low, high in chosen],
-        lambda windows: dict(zip(windows, finder.find(question, windows), strict=True)),
-    )
-    for seed, low, high in chosen:
-        span = spans[text[low:high]]
+    spans = finder.find(question, [text[low:high] for _, low, high in chosen])
+    for (seed, low, high), span in zip(chosen, spans, strict=True):
         start, end = around(text, low + span.start, low + span.end, form)
         if row := row_meant(question, text, (low, high), low + span.start, wanted, language):
             start, end = around(text, *row, form)
@@ -226,8 +219,8 @@ def read_whole(
 ) -> list[tuple[Passage, Signs]]:
     """Return what the finder sees anywhere in a document, with what speaks for each, the likeliest to answer first.
 
-    Windows whose words and values would leave them below `SAYS` are left out, but where question and document are of
-    two languages, and share no words.
+    Windows whose words and values would leave them below `SAYS` are left out where question and document surely are of
+    one language, and share words.
 
     Args:
         similar: semantic similarity of the question to each of some texts.
@@ -237,12 +230,13 @@ def read_whole(
     spans = _windows(text)
     alike = similar([text[slice(*span)] for span in spans]) if similar and spans else [0.0] * len(spans)
     total, form, asked = sum(wanted.values()) or 1.0, form_of(question), frozenset(words(question))
-    tongues = {language_of(question), language_of(text)} - {None}
+    spoken = language_of(question)
+    shared = spoken is not None and spoken == language_of(text)
     near = []
     for (start, end), like in zip(spans, alike, strict=True):
         held = sum(wanted[word] for word in words_held(text[start:end], wanted, language)) / total
         fits = form is None or says_more(form, text[start:end], asked)
-        if len(tongues) > 1 or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
+        if not shared or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
             near.append((Passage(start, start, "", held + like / 2), start, end))
     near.sort(key=lambda window: -window[0].score)
     return _seen(finder, question, text, near[:limit], wanted, language)
