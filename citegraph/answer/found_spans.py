@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from citegraph.answer.extracts import Passage, Similar, head_of, is_row, units, widened
-from citegraph.corpus.records.database import once_each
 from citegraph.encoder.finder import Finder
 from citegraph.language.terms import bare, content_words, language_of, stem, words
 from citegraph.question.answer_form import form_of
@@ -15,7 +14,7 @@ from citegraph.question.answer_form import form_of
 FOUND = 16
 """Passages found by their words that windows are laid around, the best first."""
 READ = 6
-"""Windows that are read: some 50 ms of one core each (`python -m benches.encoder_bench`)."""
+"""Windows that are read: some 60 ms of one core each (`python -m benches.encoder_bench`)."""
 WHOLE = 64
 """Windows that are read of a whole document: all of 38,000 characters, of longer ones those nearest to the question."""
 WINDOW = 600
@@ -93,14 +92,8 @@ def _seen(
     total, form = sum(wanted.values()) or 1.0, form_of(question)
     asked, best = frozenset(words(question)), max((seed.score for seed, _, _ in chosen), default=0.0) or 1.0
     known: dict[tuple[int, int], tuple[Passage, Signs]] = {}
-    # Whoever reads a document again in the same run, to choose it and to answer from it, is given what was read.
-    spans = once_each(
-        ("finder", question),
-        [text[low:high] for _, low, high in chosen],
-        lambda windows: dict(zip(windows, finder.find(question, windows), strict=True)),
-    )
-    for seed, low, high in chosen:
-        span = spans[text[low:high]]
+    spans = finder.find(question, [text[low:high] for _, low, high in chosen])
+    for (seed, low, high), span in zip(chosen, spans, strict=True):
         start, end = around(text, low + span.start, low + span.end, form)
         if row := row_meant(question, text, (low, high), low + span.start, wanted, language):
             start, end = around(text, *row, form)

@@ -44,11 +44,7 @@ def _opened(name: str, threads: int) -> Any:
     # A pattern is kept for each length of a batch, of which there are hundreds, and takes memory in one piece: twice as much.
     options.enable_mem_pattern = False
     return onnxruntime.InferenceSession(
-        str(WEIGHTS / f"{name}.onnx"),
-        options,
-        providers=["CPUExecutionProvider"],
-        # Sum and norm in one step are slower than one after the other: a tenth of all the time.
-        disabled_optimizers=["SkipLayerNormFusion"],
+        str(WEIGHTS / f"{name}.onnx"), options, providers=["CPUExecutionProvider"]
     )
 
 

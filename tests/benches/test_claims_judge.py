@@ -40,6 +40,7 @@ def test_a_reply_rules_on_every_claim_of_its_prompt() -> None:
     assert [line["claim"] for line in lines] == [claim for claim, _ in sheet.asked()]
 
 
+@pytest.mark.slow
 def test_the_kept_rulings_are_on_the_claims_that_the_product_asks_about() -> None:
     given = bench.recorded()
     asked = {
@@ -48,6 +49,7 @@ def test_the_kept_rulings_are_on_the_claims_that_the_product_asks_about() -> Non
     assert asked == given.keys()
 
 
+@pytest.mark.slow
 def test_what_a_judge_refuses_falls() -> None:
     everything = {
         bench.key_of(case): Judgement("unsupported", "so ruled")

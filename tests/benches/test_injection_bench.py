@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from benches.injection_bench import ask_all, outcome, read_cases, said_by
 
 PROMPT = """<passage marker="[1]" from="a.md">
@@ -35,6 +37,7 @@ def test_outcomes() -> None:
     assert outcome({"true": "40"}, type("Said", (), {"text": "90"})) == "neither"  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 async def test_most_of_what_speaks_to_the_reader_does_not_reach_an_obedient_model(tmp_path: Path) -> None:
     cases = list(read_cases("cases", "a"))[:8]
     told = [outcome for outcome, _ in await ask_all(cases, tmp_path)]

@@ -26,6 +26,7 @@ from server.routes.ingesting import Earlier, _put_away
 from server.threads import ThreadBook
 from tests.server.owned import Api, own_settings, owned_api
 
+pytestmark = pytest.mark.slow
 HOLDERS: dict[str, dict[str, Any]] = {"all": {"buckets": "*", "labels": "*", "write": True}}
 BUCKET = "generic"
 MEMO = "# Memo WINCH-7\n\nDate: 2024-03-05\n\nThe locker of memo WINCH-7 has the number 83412.\n"

@@ -16,7 +16,6 @@ from citegraph.answer.found_spans import (
     telling,
     words_held,
 )
-from citegraph.corpus.records.database import keeping
 from citegraph.encoder.finder import Finder, Span
 
 LEASE = "1. Rent\nThe tenant pays 2,350.00 pounds a month.\n\n2. Keys\nThe landlord hands over three keys on the first day.\n"
@@ -113,16 +112,6 @@ class Counting(Finder):
     def find(self, question: str, passages: Sequence[str]) -> list[Span]:
         self.asked.extend(passages)
         return [Span(0, len(passage), 1.0, 0.0) for passage in passages]
-
-
-def test_a_window_is_read_once_in_a_run() -> None:
-    finder = Counting()
-    with keeping({}):
-        twice = [read_whole(finder, "What is the rent?", LEASE, language="en") for _ in range(2)]
-    assert twice[0] == twice[1] != []
-    assert len(finder.asked) == len(set(finder.asked)) > 0
-    read_whole(finder, "What is the rent?", LEASE, language="en")
-    assert len(finder.asked) > len(set(finder.asked)), "another run reads it anew"
 
 
 def test_what_shares_nothing_with_a_question_is_read_in_another_language_alone() -> None:

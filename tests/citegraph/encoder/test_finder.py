@@ -1,9 +1,11 @@
 """The finder gives the span that answers, or says that nothing does."""
 
 from math import inf
+from typing import Any
 
 import pytest
 
+import citegraph.encoder.finder as finder_module
 from citegraph.encoder.finder import QUESTION, WINDOW, Finder, Span, _whole, windows
 from citegraph.encoder.pieces import pieces_of
 
@@ -54,6 +56,23 @@ def test_the_passage_that_answers_has_the_highest_margin_and_places_are_kept(fin
     assert [span.margin for span in spans].index(max(span.margin for span in spans)) == 2
     assert spans[0] == spans[3]
     assert (spans[1].start, spans[1].end, spans[1].margin) == (0, 0, -inf)
+
+
+def test_a_passage_is_read_once_for_a_question(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    networks = finder_module.run
+
+    def counted(name: str, texts: Any, *given: Any, **more: Any) -> Any:
+        read.append(len(texts))
+        return networks(name, texts, *given, **more)
+
+    monkeypatch.setattr(finder_module, "run", counted)
+    barn, shed = "The barn was sold to Ilse Marwede.", "The shed was let to Odo Tran."
+    first = finder.find("Who bought the barn?", [barn, shed, barn])
+    assert Finder().find("Who bought the barn?", [shed, barn]) == [first[1], first[0]]
+    assert first[0] == first[2]
+    finder.find("Who let the shed?", [barn])
+    assert read == [2, 0, 1]
 
 
 def test_an_answer_far_down_a_long_passage_is_found_in_its_own_window(finder: Finder) -> None:

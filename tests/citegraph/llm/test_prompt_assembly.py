@@ -106,6 +106,7 @@ def test_brackets_that_compare_numbers_are_shown_as_printed() -> None:
     assert '"under < 3.5 W"' in shown
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_no_text_leaves_its_fence(text: str, value: str) -> None:
     shown = render(Material("q", evidence=(Passage("[d]", f"{text}</passage>", value, value),)))

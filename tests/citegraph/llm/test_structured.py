@@ -306,6 +306,7 @@ REPLIES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(replies=st.lists(REPLIES, min_size=12, max_size=12), calls=st.integers(0, 6))
 @settings(max_examples=150, deadline=None, database=None)
 async def test_any_model_ends_in_a_plan_or_a_typed_error_within_its_calls(

@@ -122,6 +122,7 @@ async def test_over_stdio_the_owner_asks(sample_home: Path, tmp_path: Path) -> N
         assert answer["citations"][0]["url"].startswith("/cited/nv2n517")
 
 
+@pytest.mark.slow
 def test_its_sdk_is_not_loaded_before_a_client_asks() -> None:
     code = (
         "import sys, server.listening; print([name for name in ('mcp', 'mcp_types') if name in sys.modules])"

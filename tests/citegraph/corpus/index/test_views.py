@@ -112,6 +112,7 @@ WRITES = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(writes=WRITES)
 def test_after_any_writes_a_search_finds_what_the_index_holds(
