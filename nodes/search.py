@@ -47,7 +47,7 @@ class Search:
         # What the expansion falls back on, it counts itself.
         fell_back = sum(item["kind"] in {NOT_RERANKED, "fallback"} for item in notes)
         usage: Spent = {"tool_calls": 1}
-        if "cache_hits" in found and wants_wordings(found, context):
+        if context.expand != "off" and "cache_hits" in found and wants_wordings(found, context):
             found, more, usage = await self.expanded(corpus, state, context, found)
             notes += more
         runtime.stream_writer(tool_event(found, watch.seconds))

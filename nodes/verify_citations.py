@@ -120,7 +120,7 @@ class VerifyCitations:
         seen = chunks.values() if written(draft) or draft.get("unverifiable") else ()
         withheld = bool(seen) or any(item.blanked for item in evidence)
         parts = await asyncio.to_thread(withheld_stretches, evidence, seen) if withheld else []
-        shown = await asyncio.to_thread(shown_stretches, seen)
+        shown = await asyncio.to_thread(shown_stretches, seen) if seen else []
         checked = await self.check(state, context, evidence)
         checked = replace(checked, documents=documents, withheld=parts, shown=shown)
         feedback = correction(checked.report)

@@ -219,7 +219,7 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
     One document of which words remain that no filter used is read: naming it would not say what was asked about it.
     """
     plan = state["plan"]
-    if words := worded(plan.get("worded", "")):
+    if (told := plan.get("worded")) and (words := worded(told)):
         return await asyncio.to_thread(named_in_texts, corpus, plan, words)
     decision = await reviewed_set(corpus, state, context)
     if (
