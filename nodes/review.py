@@ -54,7 +54,7 @@ class Review:
 
     async def decide(self, state: State, context: Context) -> Update:
         """Decide by code; ask the model only when code leaves the decision open."""
-        reads = not asked_already(state) and wants_model(self.services, "review", state, context, keep=1)
+        reads = wants_model(self.services, "review", state, context, keep=1) and not asked_already(state)
         update = await self.left_open(state, context) or await self.by_rules(state, context, read=reads)
         decision = update["decision"]
         part = own_part(self.services, "reviewer", state)

@@ -457,7 +457,8 @@ def values_otherwise(
     backed = [claim for claim in stated if claim.verdict in BACKED]
     said = " ".join(claim.text for claim in backed)
     cites = [citations[at] for claim in backed for at in claim.citations]
-    hidden = values_against(finder, question, said, checked.withheld, {one.doc_id for one in cites})
+    docs = {one.doc_id for one in cites}
+    hidden = values_against(finder, question, said, checked.withheld, docs) if checked.withheld else []
     found = [(value, against(value), NO_EVIDENCE) for value in hidden]
     if checked.shown and all(
         claim.verdict == "supported" for claim in backed
