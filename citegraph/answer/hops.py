@@ -28,7 +28,7 @@ from citegraph.run.state_types import Chain, Decision, Hop, Plan, Step
 
 LEFT, RIGHT = 3, 3
 """Runs of content words before the name that it is about, and words behind it, by which a part of a question grows."""
-PARTS = 10
+PARTS = 6
 """Parts of a question that a document is asked, the shortest ones."""
 WINDOWS = 2
 """Windows that are read of a document, those nearest to the question."""
