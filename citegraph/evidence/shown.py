@@ -341,8 +341,8 @@ def text_of(group: Sequence[Chunk]) -> str:
     return text
 
 
-_HEX_LINE = r"[ \t]*+(?:[0-9A-Fa-f]{2}[: ]){7,}+[0-9A-Fa-f]{0,2}[ \t]*+"
-_DUMP = re.compile(rf"^{_HEX_LINE}(?:\n{_HEX_LINE})++(?![^\n])", re.MULTILINE)
+_HEX_LINE = r"[ \t]*+(?:[0-9A-Fa-f]{2}[: ]){7,}[0-9A-Fa-f]{0,2}[ \t]*+"
+_DUMP = re.compile(rf"^{_HEX_LINE}(?:\n{_HEX_LINE})+(?![^\n])", re.MULTILINE)
 """Two lines or more of bytes, as of a key or a signature; a number of one line is one that may be asked for."""
 
 
