@@ -24,7 +24,9 @@ GROUPED = (
     rf"|\d{{1,3}}(?:[.,'’\u00a0\u202f\u2009]\d{{3}})+(?:[.,]\d+)?{_END})"
 )
 """Digits in groups of three, or as India groups them: lakhs (1,00,000) and crores (1,00,00,000)."""
-DIGITS_PATTERN = rf"(?:{GROUPED}|\d{{1,3}}(?: \d{{3}}){{1,6}}(?:[.,]\d{{1,4}})?{_END}|\d+(?:[.,]\d+)?{_END}|\.\d+)"
+DIGITS_PATTERN = (
+    rf"(?:{GROUPED}|\d{{1,3}}(?: \d{{3}}){{1,6}}(?:[.,]\d{{1,4}})?{_END}|\d+(?:[.,]\d+)?{_END}|\.\d+)"
+)
 """A number in digits; one whose groups no custom knows ("1,41,6000") is none, rather than cut short."""
 
 
