@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from datetime import date
+from itertools import product
 
 from citegraph.corpus.records.querying.aggregates import MINUS
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import asked_span, intent_of, tag_question
+from citegraph.encoder.multilingual import asked_span, intent_of
 from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
 from citegraph.language.dates import Period
@@ -18,7 +19,7 @@ from citegraph.plan.stored_filters import flat
 from citegraph.plan.unbound import fields_bound, said_by_grammar
 from citegraph.question import cues
 from citegraph.question.functions import asks, counted_at, counting, spans
-from citegraph.question.groups import BETWEEN, group_at
+from citegraph.question.groups import BETWEEN, group_at, read_groups
 from citegraph.question.intent import is_led
 from citegraph.question.measures import compared, counts, durations, plain
 from citegraph.question.ordering import field_at_start, in_digits
@@ -167,9 +168,14 @@ def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber
 
 def spread_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
     """Return the largest less the smallest number of a set, where the difference of both is asked, or of two documents."""
-    if pattern("change").search(question) is None and tag_question(question).intent != "change":
+    ends = [list(spans(question, function)) for function in ("max", "min")]
+    both = all(ends)
+    joined = any(
+        pattern("and").search(question, min(one[1], other[1]), max(one[0], other[0]))
+        for one, other in product(*ends)
+    )  # "the dearest and the cheapest": both are told, and how far they lie apart
+    if pattern("change").search(question) is None and (not joined or read_groups(bucket, question)):
         return None
-    both = asks(question, "max") and asks(question, "min")
     two = documents_meant(bucket, question) == 2
     declared = field_asked(bucket, "max", lead)
     field = declared.name if declared else bucket.main_amount

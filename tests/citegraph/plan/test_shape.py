@@ -702,3 +702,13 @@ def test_the_most_frequent_values_are_counted_one_by_one(
     wanted = planned(corpus, bucket, question)["aggregate"]
     assert (wanted["function"], wanted["group_by"], wanted["top"]) == ("count", [group], "most")
     assert wanted.get("limit", 1) == limit
+
+
+def test_a_spread_is_asked_in_whatever_words(corpus: Corpus) -> None:
+    question = "Kestrelwick 2024: how big is the gap between the most expensive and the cheapest invoice?"
+    wanted = planned(corpus, "invoices", question)["aggregate"]
+    assert (wanted["function"], wanted["second"]["operation"], wanted["second"]["function"]) == (
+        "max",
+        "difference",
+        "min",
+    )
