@@ -11,7 +11,6 @@ from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import STATED, around, near_windows
 from citegraph.answer.one_document import Reading, reading_of, similarity_to
 from citegraph.citations.prompt_injection import without_orders
-from citegraph.corpus.records.database import once_each
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document
 from citegraph.encoder.finder import Finder
@@ -221,12 +220,8 @@ def _windows(corpus: Corpus, bucket: Bucket, text: str, question: str) -> list[t
 
 def _asked(finder: Finder, question: str, text: str, windows: Sequence[tuple[int, int]]) -> Passage:
     """Return what the finder takes for the answer in some windows of a text, with its margin."""
-    spans = once_each(
-        ("finder", question),
-        [text[low:high] for low, high in windows],
-        lambda read: dict(zip(read, finder.find(question, read), strict=True)),
-    )
-    found = [(low, spans[text[low:high]]) for low, high in windows]
+    read = finder.find(question, [text[low:high] for low, high in windows])
+    found = [(low, span) for (low, _), span in zip(windows, read, strict=True)]
     if not found:
         return Passage(0, 0, "", float("-inf"))
     low, best = max(found, key=lambda item: item[1].margin)

@@ -342,9 +342,8 @@ async def moved(corpus: Corpus, state: State, context: Context, names: Sequence[
     others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
     counted = [await corpus.index.counts(bucket, [holds(name) for name in names]) for bucket in others]
     holding = [bucket for bucket, counts in zip(others, counted, strict=True) if all(counts)]
-    if (
-        plan["per_bucket"][plan["buckets"][0]].get("noun") == "plural"
-    ):  # who asks for receipts wants no contract
+    # Who asks for receipts wants no contract.
+    if plan["per_bucket"][plan["buckets"][0]].get("noun") == "plural":
         asked = terms.words(state["question"])
         holding = [bucket for bucket in holding if named(asked, corpus.buckets[bucket].nouns)]
     if not holding:

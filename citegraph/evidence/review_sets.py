@@ -426,12 +426,14 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
     absent = Clause(field=code.field, operator="missing", value=None, raw=code.raw)
     rest = typed_filters([stored(absent if item is code else item) for item in filters])
     wanted = terms.fold(str(code.value))
-    printed = []
-    for doc_id in corpus.annotations.document_ids(name, rest, limit=CODES):
-        text = corpus.documents.text(doc_id)
-        spans = (span for form in bucket.identifiers if form.field == code.field for span in form.find(text))
-        if any(terms.fold(text[start:end]) == wanted for start, end in spans):
-            printed.append(doc_id)
+    forms = [form for form in bucket.identifiers if form.field == code.field]
+    unread = corpus.documents.all_of(corpus.annotations.document_ids(name, rest, limit=CODES))
+    printed = [
+        doc_id
+        for doc_id, document in unread.items()
+        for text in [document.text]
+        if any(terms.fold(text[slice(*span)]) == wanted for form in forms for span in form.find(text))
+    ]
     if not printed:
         return None
     both = [*corpus.annotations.document_ids(name, filters), *printed]
@@ -584,7 +586,7 @@ async def selecting(corpus: Corpus, plan: Plan, names: Sequence[str]) -> list[st
 
 
 EVERYWHERE = 0.2
-"""Share of a bucket's passages that hold a word from which it describes all of them ("the Rust crate A")."""
+"""Share of a bucket's passages that hold a word from which it describes all of them ("the Python package A")."""
 
 
 async def held_by_none(corpus: Corpus, plan: Plan, question: str) -> list[str]:

@@ -105,9 +105,8 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
         return None
     first, rest = steps_of(message)
     reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
-    if rest and not (
-        reading.clauses or _rank(bucket, turn, first, None)
-    ):  # "Thanks. And until when does it run?"
+    # "Thanks. And until when does it run?" is one step.
+    if rest and not (reading.clauses or _rank(bucket, turn, first, None)):
         first, rest = message, ""
         reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
     goes = leans(bucket, reading, first) or takes_back(turn, bucket, first)

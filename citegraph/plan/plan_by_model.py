@@ -185,10 +185,6 @@ FEW = 3
 """Documents at most that are read whatever else is said of them: what no name binds is seen in their passages."""
 
 
-FEW = 3
-"""Documents at most that are read whatever else is said of them: what no name binds is seen in their passages."""
-
-
 def bound_by_names(
     corpus: Corpus, plan: Plan, decomposition: Decomposed, context: Context
 ) -> SearchPlan | None:

@@ -111,8 +111,6 @@ def date_field(reader: Reader, period: Period) -> Field | None:
     wanted = [
         run for run in runs(reader.bucket, reader.question) if run.role == "wanted"
     ]  # "when do those from 2023 lapse?"
-    onward = pattern("onward", "downward", before=r"\s*").match(reader.question, period.span[1])
-    ends = onward.end() if onward else period.span[1]  # "2048 or later" joins nothing
     near = [
         (rank, distance, place)
         for place, declared in enumerate(dates)
@@ -120,7 +118,7 @@ def date_field(reader: Reader, period: Period) -> Field | None:
         for spot in find_phrase(reader.question, word)
         if not any(run.field == declared.name and run.start <= spot[0] < run.end for run in wanted)
         if (distance := _distance(spot, period.span)) is not None
-        and not pattern("and", "or", "deny", "except").search(reader.question, ends, spot[0])
+        and not pattern("and", "or", "deny", "except").search(reader.question, period.span[1], spot[0])
         for rank in [_rank(word, behind=spot[0] >= period.span[1])]
     ]
     names = [declared.name for declared in dates if not reader.dates or declared.name in reader.dates]

@@ -229,12 +229,12 @@ def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
         return True
     part = not (link.cued or link.complete or link.text.isupper())
     if part and len(said) == 1 and len(link.text) <= SHORT:
-        return True  # "Mi servono ..."
+        return True  # a small word with which the question begins: "Mi ..."
     partial = link.text.islower() and not (link.cued or link.complete)
     if partial and is_idle(reader.question, link.start, link.end):
         return True
     if partial and all(len(tokens(value)) >= LONGER * len(said) for value in link.values):
-        return True  # "goods" of a convention on their sale
+        return True  # "board" of a long name of a committee
     lone = (
         link.text.islower()
         and link.text.isalpha()

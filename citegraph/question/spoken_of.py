@@ -205,8 +205,7 @@ def _beside(question: str, start: int, end: int, values: Collection[tuple[int, i
         words = [word for word in terms.words(question[first:last]) if word not in terms.stop_words()]
         text = question[first:last].strip(" \t\n,.;:?!\"'()")
         asks = pattern(*ASKING).search(text)
-        parted = pattern("since", "until", before=r"\S\s+", after="$").search(
-            text
-        )  # a verb in two: "läuft früher ab"
+        # A verb in two parts: "läuft früher ab".
+        parted = pattern("since", "until", before=r"\S\s+", after="$").search(text)
         if words and (parted or not asks) and len(text) > 2 and any(map(str.isalpha, text)):
             yield text

@@ -91,6 +91,29 @@ def test_a_denial_in_brackets_reaches_no_condition_behind_them(read: Read) -> No
     assert [(item.field, item.operator) for item in found] == [("invoice_date", "between")]  # type: ignore[union-attr]
 
 
+def test_a_bound_that_stays_open_does_not_part_a_date_from_its_verb(read: Read) -> None:
+    found = read(
+        "certificates",
+        "Aus wie vielen verschiedenen Ländern kommen die Zertifikate, die erst 2031 oder später ablaufen?",
+    ).clauses
+    assert [(item.field, item.operator) for item in found] == [("valid_until", ">=")]  # type: ignore[union-attr]
+
+
+def test_what_alone_is_wanted_is_not_left_out(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The tagger takes it for left out.
+    monkeypatch.setattr("citegraph.question.negation.left_out", lambda *_: 0.99)
+    kept, gone = (
+        read("invoices", f"invoices by Oudenveld,{only} June 2024").clauses for only in (" only", "")
+    )
+    assert [item.operator for item in kept if getattr(item, "field", "") == "invoice_date"] == ["between"]  # type: ignore[union-attr]
+    assert not [item for item in gone if getattr(item, "field", "") == "invoice_date"]
+
+
+def test_months_are_no_names(read: Read) -> None:
+    asked = "What is the average Oudenveld invoice of the first quarter of 2024 (January to March)?"
+    assert not {"january", "march"} & set(read("invoices", asked).names)
+
+
 def test_or_between_other_words_joins_no_conditions(read: Read) -> None:
     found = read("invoices", "Did the Oudenveld invoices go down or up from 2023 to 2024?").clauses
     assert {item.field for item in found} == {"vendor_name", "invoice_date"}  # type: ignore[union-attr]
