@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from citegraph.answer.chat_text import with_question
 from citegraph.answer.hops import lead_on
 from citegraph.answer.told_apart import documents_that_say, led_to
-from citegraph.evidence.candidates import Candidate, find_candidates
+from citegraph.evidence.candidates import Candidate, companies_asked, find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory
 from citegraph.evidence.review_by_model import (
@@ -233,6 +233,9 @@ async def with_what_it_leads_to(corpus: Corpus, state: State, decision: Decision
     targets, plan = decision.get("targets", []), decision.get("plan", state["plan"])
     chosen = decision["status"] == "enough" and len(targets) == 1 and plan["kind"] == "passages"
     if not chosen or decision.get("several") or plan["intent"] != "qa" or not plan.get("metadata", True):
+        return decision
+    parts = [(corpus.buckets[name], part) for name, part in plan["per_bucket"].items()]
+    if not decision.get("open") and not any(companies_asked(*part) for part in parts):
         return decision
     found = await led_to(corpus, plan, targets[0], state["question"])
     if found is None:

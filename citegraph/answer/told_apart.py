@@ -12,6 +12,7 @@ from citegraph.answer.one_document import Reading, reading_of
 from citegraph.corpus.index.searcher import TermWeights, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
+from citegraph.evidence.candidates import companies_asked
 from citegraph.language.terms import content_words, stem, stems, words
 from citegraph.question.named_values import clause_of
 from citegraph.run.services import Corpus
@@ -110,9 +111,10 @@ async def led_to(corpus: Corpus, plan: Plan, doc_id: str, question: str) -> tupl
             told = await reading_of(corpus, plan, other, question)
             if told is not None and not told.silent and (told.stated or told.sure):
                 return other, {"doc": doc_id, "start": place["start"], "end": place["end"]}
-    weights = await term_weights(
-        corpus.index, first.document.bucket, question, corpus.buckets[first.document.bucket].language
-    )
+    bucket = corpus.buckets[first.document.bucket]
+    if not companies_asked(bucket, plan["per_bucket"].get(bucket.name, {})):
+        return None
+    weights = await term_weights(corpus.index, bucket.name, question, bucket.language)
     found = await asyncio.to_thread(_of_the_same_name, corpus, plan, first.document, question, weights)
     told = (
         await reading_of(corpus, apart_from(plan, found[1], [found[0]]), found[0], question)
@@ -171,7 +173,7 @@ def _of_the_same_name(
     bucket = corpus.buckets[first.bucket]
     values = corpus.annotations.get(first.doc_id, bucket.name) or {}
     said, held = set(words(question)), stems(f"{first.title} {first.text}", bucket.language)
-    asked = plan["per_bucket"].get(bucket.name, {}).get("asked", [])
+    asked = companies_asked(bucket, plan["per_bucket"].get(bucket.name, {}))
     general = {stem(word, bucket.language) for noun in bucket.nouns for word in words(noun)}
     general |= {stem(word, bucket.language) for name in asked for word in field_words(bucket, name)}
     lacked = [
@@ -182,7 +184,7 @@ def _of_the_same_name(
     links = [
         (name, value, link)
         for name in asked
-        if (declared := bucket.field(name)) and declared.kind in ENTITIES and name in values
+        if name in values
         for value in _listed(values[name])
         if not said & set(content_words(str(value)))
         for link in corpus.linker.link(bucket.name, str(value), fields=[name])[:1]
@@ -212,8 +214,6 @@ def _listed(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-ENTITIES = frozenset({"organization", "person"})
-"""Kinds of field whose values have documents of their own."""
 TELLING = 0.2
 """Share of the words that the first document lacks that the head of another one must have."""
 
