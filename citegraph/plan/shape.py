@@ -117,7 +117,7 @@ def shape_of(
         and intent != "compare"
     ):
         intent, aggregate = "list", nothing()
-    if intent == "qa" and order and lead["noun"] and not lead["named"]:
+    if intent == "qa" and order and lead["noun"] and not names_one(bucket, lead):
         intent = "list"
     if intent == "qa" and which_one(bucket, question, lead):
         intent = "list"
