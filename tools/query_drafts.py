@@ -8,17 +8,17 @@ from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_statements import computed, listed
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.language.amounts import number_text
-from citegraph.plan.stored_filters import stored
+from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import (
     AgentTurn,
-    BucketPlan,
     CallArguments,
     CitedSpan,
     Draft,
     NumberMade,
     Plan,
+    Reading,
     ToolCall,
     WantedNumber,
 )
@@ -33,7 +33,7 @@ HEAD = 200
 
 def plan_of(corpus: Corpus, transcript: Sequence[AgentTurn], scope: Scope, question: str) -> Plan:
     """Return the plan that the calls so far amount to, newest bucket first, for compose, verification and notes; blocking."""
-    per_bucket: dict[str, BucketPlan] = {}
+    per_bucket: dict[str, Reading] = {}
     shape: Plan = {"kind": "passages", "intent": "qa", "aggregate": NOTHING, "order_by": None}
     worked = [call for turn in transcript for call in turn["calls"] if "error" not in call]
     for place, call in enumerate(reversed(worked)):
@@ -57,7 +57,7 @@ def plan_of(corpus: Corpus, transcript: Sequence[AgentTurn], scope: Scope, quest
 
 
 NOTHING: WantedNumber = {"function": "none", "field": None}
-EMPTY_PART: BucketPlan = {
+EMPTY_PART: Reading = {
     "filters": [],
     "mentions": [],
     "named": False,

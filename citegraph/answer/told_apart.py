@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from citegraph.answer.conflicts import as_candidate, supersedes
 from citegraph.answer.found_spans import ABSENT, STATED, WINDOW
-from citegraph.answer.one_document import Reading, reading_of
+from citegraph.answer.one_document import Told, reading_of
 from citegraph.corpus.schema.bucket import show
 from citegraph.question.named_values import clause_of
 from citegraph.run.services import Corpus
@@ -45,7 +45,7 @@ EVEN = 1.0
 """Logit from which a passage surely enough answers to be preferred to what another document says."""
 
 
-def _in_force(corpus: Corpus, read: Sequence[tuple[Reading, float]]) -> list[tuple[Reading, float]]:
+def _in_force(corpus: Corpus, read: Sequence[tuple[Told, float]]) -> list[tuple[Told, float]]:
     """Return what documents say without the versions that another one replaces, which may answer as well; blocking."""
     bucket = corpus.buckets[read[0][0].document.bucket]
     values = corpus.annotations.values_of(bucket.name, [told.document.doc_id for told, _ in read])
@@ -60,7 +60,7 @@ def _in_force(corpus: Corpus, read: Sequence[tuple[Reading, float]]) -> list[tup
     ]
 
 
-def _one_thing(corpus: Corpus, read: Sequence[Reading]) -> bool:
+def _one_thing(corpus: Corpus, read: Sequence[Told]) -> bool:
     """Tell whether documents have one title, and are of the same companies or people; blocking."""
     bucket = corpus.buckets[read[0].document.bucket]
     values = corpus.annotations.values_of(bucket.name, [told.document.doc_id for told in read])
@@ -70,7 +70,7 @@ def _one_thing(corpus: Corpus, read: Sequence[Reading]) -> bool:
     return titled and len(known) == len(read) and all(one == known[0] for one in known)
 
 
-def _logit(told: Reading) -> float:
+def _logit(told: Told) -> float:
     """Return how likely a document answers, in logits: a stated field surely does, a silent document does not."""
     if told.silent:
         return -math.inf
@@ -101,7 +101,7 @@ async def led_to(corpus: Corpus, plan: Plan, doc_id: str, question: str) -> str 
     return None
 
 
-def _named_by(corpus: Corpus, first: Reading) -> list[str]:
+def _named_by(corpus: Corpus, first: Told) -> list[str]:
     """Return the documents whose own name a document gives in its likeliest passages, or in a field; blocking."""
     bucket = corpus.buckets[first.document.bucket]
     own = corpus.annotations.get(first.document.doc_id, bucket.name) or {}
@@ -118,7 +118,7 @@ def _named_by(corpus: Corpus, first: Reading) -> list[str]:
     return list(found)[:MOST]
 
 
-def _names(first: Reading) -> Iterator[str]:
+def _names(first: Told) -> Iterator[str]:
     """Yield the names of the likeliest passages, of a short document those of all of it."""
     text, short = first.document.text, len(first.document.text) <= 2 * WINDOW
     for said in [text] if short else [passage.text for passage, _ in first.passages[:NEAR]]:

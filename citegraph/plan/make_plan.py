@@ -1,14 +1,12 @@
 """The whole plan of a question: typed filters per bucket, kind of answer, strategy and first searches."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import (
     Clause,
     Filters,
     Group,
-    filtered_fields,
     parse_clause,
     typed_filters,
 )
@@ -32,15 +30,15 @@ from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.rows_asked import with_rows
 from citegraph.plan.shape import Shape, nothing, shape_of
 from citegraph.plan.sides_apart import sides_apart
-from citegraph.plan.stored_filters import inferred, stored
+from citegraph.plan.stored_filters import fields_of, inferred, wanted
 from citegraph.plan.tables_asked import with_table
 from citegraph.plan.unbound import fields_bound, without_denied
 from citegraph.question import cues
-from citegraph.question.clauses import read_question, wanted
+from citegraph.question.clauses import read_question
 from citegraph.question.functions import asks
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import RANKS
-from citegraph.question.reading import Reading
+from citegraph.question.reading import stored
 from citegraph.question.sides import Side as ToldSide
 from citegraph.question.sides import beside, split_sides
 from citegraph.question.spoken_of import understood
@@ -50,11 +48,11 @@ from citegraph.run.model_calls import note
 from citegraph.run.services import SAID, Corpus, has_metadata, without_metadata
 from citegraph.run.state import State
 from citegraph.run.state_types import (
-    BucketPlan,
     CallArguments,
     GroupCondition,
     Plan,
     PlanPart,
+    Reading,
     Side,
     StoredClause,
     StoredNote,
@@ -62,32 +60,29 @@ from citegraph.run.state_types import (
 )
 
 
-def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Context) -> BucketPlan:
-    """Return one bucket's part of the plan as plain data; clauses that do not fit fall alone."""
-    checked = check_filters(bucket, reading.clauses, today=context.now)
-    inferred = wanted(checked.filters, context)
-    return {
-        "filters": [stored(clause) for clause in (*hard, *inferred)],
-        "dropped": [str(problem) for problem in checked.problems],
-        "mentions": [
-            {
-                "text": item.text,
-                "field": item.field,
-                "values": list(item.values[:20]),
-                "start": item.start,
-                "score": round(item.score, 3),
-                "complete": item.complete,
-            }
-            for item in reading.mentions
-        ],
-        "named": any(item.field in bucket.entity_fields and item.complete for item in reading.mentions),
-        "asked": list(reading.asked),
-        "terms": list(reading.terms),
-        "names": list(reading.names),
-        "unused": list(reading.unused),
-        "identifiers": list(reading.identifiers),
-        "noun": reading.noun,
-    }
+def read(
+    corpus: Corpus,
+    name: str,
+    text: str,
+    hard: Mapping[str, Filters],
+    context: Context,
+    held: Link | None = None,
+) -> tuple[Reading, list[StoredNote]]:
+    """Return what a text says to a bucket under the caller's filters, without conditions while the store is down; blocking.
+
+    Args:
+        held: the link of a name in the text whose condition takes the place of those on its field.
+    """
+    bucket = corpus.buckets[name]
+    reading = read_question(bucket, corpus.linker, text, context.now)
+    said = [note("schema_plan", "clause dropped", line) for line in reading.pop("dropped")]
+    said += [note("schema_plan", "linked value", line) for line in reading.pop("notes")]
+    filters = reading["filters"]
+    if held is not None:
+        own = check_filters(bucket, [clause_of(bucket, held)], today=context.now).filters
+        filters = [*besides(bucket, filters, held), *map(stored, own)]
+    inferred = wanted(filters, context) if has_metadata(corpus) else []
+    return {**reading, "filters": [*map(stored, hard.get(name, ())), *inferred]}, said
 
 
 def plan_sides(
@@ -118,7 +113,7 @@ def plan_sides(
     return sides
 
 
-def names_several(part: BucketPlan) -> bool:
+def names_several(part: Reading) -> bool:
     """Tell whether two conditions are on one field, as those on the names of two sides are."""
     fields = [item["field"] for item in part["filters"] if "field" in item and inferred(item)]
     return len(set(fields)) < len(fields)
@@ -192,22 +187,13 @@ def part_plan(
     """
     per_bucket = {}
     for name in plan["buckets"]:
-        bucket = corpus.buckets[name]
-        reading = read_question(bucket, corpus.linker, text, context.now)
-        if held is not None and name == plan["buckets"][0]:
-            reading = replace(
-                reading, clauses=(*besides(bucket, reading.clauses, held), clause_of(bucket, held))
-            )
-        if not has_metadata(corpus):
-            reading = replace(reading, clauses=())
-        part = bucket_plan(bucket, reading, hard.get(name, ()), context)
-        if held is not None and name == plan["buckets"][0] and has_metadata(corpus):
-            part = going_with(corpus, name, part, held)
-        per_bucket[name] = part
+        own = held if name == plan["buckets"][0] else None
+        part, _ = read(corpus, name, text, hard, context, own)
+        per_bucket[name] = going_with(corpus, name, part, own) if own and has_metadata(corpus) else part
     return narrow(corpus, plan | {"per_bucket": per_bucket, "only": []}, text)[0]
 
 
-def going_with(corpus: Corpus, name: str, part: BucketPlan, held: Link) -> BucketPlan:
+def going_with(corpus: Corpus, name: str, part: Reading, held: Link) -> Reading:
     """Return a side's part without the inferred conditions that no document of its own name meets: they are the other side's."""
     own = [clause for clause in part["filters"] if not inferred(clause) or clause.get("raw") == held.text]
     kept = list(own)
@@ -217,16 +203,16 @@ def going_with(corpus: Corpus, name: str, part: BucketPlan, held: Link) -> Bucke
     return {**part, "filters": kept}
 
 
-def besides(bucket: Bucket, clauses: Filters, held: Link) -> Filters:
-    """Return the clauses that leave a name's own one its place: of a list field those on other names stay."""
+def besides(bucket: Bucket, filters: Sequence[StoredClause], held: Link) -> list[StoredClause]:
+    """Return the conditions that leave a name's own one its place: of a list field those on other names stay."""
     declared = bucket.field(held.field)
     listed = declared is not None and declared.type == "keywords"
-    return tuple(
+    return [
         item
-        for item in clauses
-        if held.field not in filtered_fields(item)
-        or (listed and isinstance(item, Clause) and held.text.casefold() not in item.raw.casefold())
-    )
+        for item in filters
+        if held.field not in fields_of(item)
+        or (listed and "raw" in item and held.text.casefold() not in item["raw"].casefold())
+    ]
 
 
 def plan_without_metadata(
@@ -273,14 +259,10 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
     buckets = [name for name in buckets if len(hard[name]) == len(context.filters)]
     if not buckets:
         raise BadInput(f"No bucket has all of the fields of the filters {', '.join(context.filters)}.")
-    plans: dict[str, BucketPlan] = {}
+    plans: dict[str, Reading] = {}
     for name in buckets:
-        reading = read_question(corpus.buckets[name], corpus.linker, question, context.now)
-        if not has_metadata(corpus):
-            reading = replace(reading, clauses=())
-        plans[name] = bucket_plan(corpus.buckets[name], reading, hard.get(name, ()), context)
-        problems += [note("schema_plan", "clause dropped", line) for line in plans[name].pop("dropped")]
-        problems += [note("schema_plan", "linked value", line) for line in reading.notes]
+        plans[name], told = read(corpus, name, question, hard, context)
+        problems += told
     plan = settle(corpus, question, state, plans, context)
     plan = with_sides(corpus, plan, state, hard, context)
     if plan["kind"] == "passages" and not plan.get("sides"):
@@ -340,9 +322,7 @@ def caller_filters(
     return {name: tuple(clauses) for name, clauses in hard.items()}, []
 
 
-def settle(
-    corpus: Corpus, question: str, state: State, plans: dict[str, BucketPlan], context: Context
-) -> Plan:
+def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Reading], context: Context) -> Plan:
     """Return the whole plan: intent made certain with the schema, kind of answer, strategy and queries."""
     decomposition = state["decomposition"]
     best = order_buckets(list(plans), plans)
@@ -389,7 +369,7 @@ def settle(
     return whole | chosen
 
 
-def without_bound(part: BucketPlan, having: GroupCondition) -> BucketPlan:
+def without_bound(part: Reading, having: GroupCondition) -> Reading:
     """Return a part without the bound that is of a group's sum and not of each document's amount; its currency stays."""
     name = having["column"].partition("_")[2]
     kept: list[StoredClause] = []
@@ -403,13 +383,13 @@ def without_bound(part: BucketPlan, having: GroupCondition) -> BucketPlan:
     return {**part, "filters": kept}
 
 
-def order_buckets(names: list[str], plans: dict[str, BucketPlan]) -> list[str]:
+def order_buckets(names: list[str], plans: dict[str, Reading]) -> list[str]:
     """Keep the router's order; a bucket that holds a name of the question comes before one that holds none."""
     return sorted(names, key=lambda name: not plans[name]["named"])
 
 
 def able_first(
-    buckets: Sequence[Bucket], plans: Mapping[str, BucketPlan], shapes: Mapping[str, Shape]
+    buckets: Sequence[Bucket], plans: Mapping[str, Reading], shapes: Mapping[str, Shape]
 ) -> list[str]:
     """Return names of buckets in their order; one that can compute what is asked comes before a first one that cannot.
 

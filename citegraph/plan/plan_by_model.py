@@ -20,17 +20,17 @@ from citegraph.language import terms
 from citegraph.language.countries import country_code
 from citegraph.llm.prompt_assembly import Prompt
 from citegraph.plan.narrowing import leads_on, narrow, with_negatives
-from citegraph.plan.stored_filters import flat, inferred, printed, stored
+from citegraph.plan.stored_filters import flat, inferred, printed, wanted
 from citegraph.plan.unbound import unbound_words
-from citegraph.question.clauses import wanted
+from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import (
-    BucketPlan,
     Decomposed,
     OrderBy,
     Plan,
+    Reading,
     StoredClause,
     StoredNote,
     WantedNumber,
@@ -472,7 +472,7 @@ def vouched(plan: Plan, decomposition: Decomposed) -> Plan:
         }
         for name, part in plan["per_bucket"].items()
     }
-    kept: Plan = {**plan, "per_bucket": cast(dict[str, BucketPlan], per_bucket)}
+    kept: Plan = {**plan, "per_bucket": cast(dict[str, Reading], per_bucket)}
     return kept
 
 
@@ -486,15 +486,13 @@ class Bound:
         shape: what the wanted number takes from them: `whole`, `besides`.
     """
 
-    read: BucketPlan
+    read: Reading
     sides: list[list[StoredClause]]
     shape: WantedNumber
     notes: list[StoredNote]
 
 
-def bind(
-    corpus: Corpus, part: BucketPlan, item: PlannedBucket, context: Context, *, whole_set: bool
-) -> Bound:
+def bind(corpus: Corpus, part: Reading, item: PlannedBucket, context: Context, *, whole_set: bool) -> Bound:
     """Return what a model wrote for a bucket, each clause checked alone; fixed filters stay; blocking."""
     filters, notes = checked_clauses(corpus, item.bucket, item.filters, context)
     alternatives: list[list[list[StoredClause]]] = []
@@ -508,7 +506,7 @@ def bind(
     kept = [clause for clause in part["filters"] if not inferred(clause)]
     chosen = [either_of(branches) for branches in alternatives if branches]
     # What the model read is all that was read: no word of the rules is left over to block or narrow.
-    read: BucketPlan = {"filters": [*kept, *filters, *chosen], "unused": []}
+    read: Reading = {"filters": [*kept, *filters, *chosen], "unused": []}
     sides: list[list[StoredClause]] = []
     shape: WantedNumber = {}
     if len(alternatives[1]) == 2:
@@ -632,12 +630,13 @@ def checked_clauses(
     for item in written:
         checked = check_filters(declared, [item.clause()], today=context.now)
         notes += [note("schema_plan", "clause dropped", str(problem)) for problem in checked.problems]
-        for clause in wanted(checked.filters, context):
+        for clause in checked.filters:
             linked = linked_clause(corpus.linker, declared, clause) if isinstance(clause, Clause) else clause
-            if isinstance(clause, Clause) and isinstance(linked, Clause) and linked.value != clause.value:
-                shown = printed(stored(linked))
-                notes.append(note("schema_plan", "linked value", f"“{clause.raw}” was taken as {shown}."))
-            kept.append(stored(linked))
+            bound = wanted([stored(linked)], context)
+            if bound and isinstance(clause, Clause) and linked != clause:
+                shown = f"“{clause.raw}” was taken as {printed(bound[0])}."
+                notes.append(note("schema_plan", "linked value", shown))
+            kept += bound
     return kept, notes
 
 

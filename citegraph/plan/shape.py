@@ -33,7 +33,7 @@ from citegraph.question.intent import compared_names, counts_documents, settle_i
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
-from citegraph.run.state_types import BucketPlan, Decomposed, OrderBy, WantedNumber
+from citegraph.run.state_types import Decomposed, OrderBy, Reading, WantedNumber
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,7 @@ def nothing() -> WantedNumber:
     return {"function": "none", "field": None}
 
 
-def shape_of(
-    bucket: Bucket, question: str, decomposition: Decomposed, lead: BucketPlan, today: date
-) -> Shape:
+def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Reading, today: date) -> Shape:
     """Return the form that a question's words ask for, as far as the bucket's fields allow it."""
     if decomposition.get("by") == "model":
         return _as_read(bucket, decomposition)
@@ -128,7 +126,7 @@ def _only_orders(question: str, rank: Rank | None) -> bool:
     return bool(ranked) and not asks(question.partition(str(ranked))[0], "sum")
 
 
-def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, read: Intent) -> Shape:
+def _as_tagged(bucket: Bucket, question: str, lead: Reading, made: Shape, read: Intent) -> Shape:
     """Return a form as the tagger reads the question, where its words alone gave another one."""
     if read == "list" and unmentioned(question, lead["unused"], lead["terms"])[1]:
         return made if made.intent == "list" else Shape("list", nothing(), made.order)
@@ -162,7 +160,7 @@ def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, rea
     return Shape("compute", {"function": read, "field": field.name}) if field else made
 
 
-def _most_frequent(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
+def _most_frequent(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | None:
     """Return the count by the field of words that is asked for in a superlative: "die drei häufigsten Länder".
 
     Names have no greatest value, so the tagger's extreme of a field of words is the value that most documents have.
@@ -187,7 +185,7 @@ NEAR = 24
 """Characters before what is asked for in which its number stands: "the three most common"."""
 
 
-def wants_documents(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+def wants_documents(bucket: Bucket, question: str, lead: Reading) -> bool:
     """Tell whether what is wanted is known to a bucket: its documents, or what it has a field for; not labs or downloads."""
     span = asked_span(question)
     if span is None or lead["noun"] == "plural":
@@ -197,7 +195,7 @@ def wants_documents(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
     )
 
 
-def asks_for_kind(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+def asks_for_kind(bucket: Bucket, question: str, lead: Reading) -> bool:
     """Tell whether what is wanted is named by a kind of document that became a condition ("which errata sheets ...")."""
     span = asked_span(question)
     kinds = [
@@ -208,7 +206,7 @@ def asks_for_kind(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
     return span is not None and any(find_phrase(question[slice(*span)], kind) for kind in kinds)
 
 
-def which_one(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+def which_one(bucket: Bucket, question: str, lead: Reading) -> bool:
     """Tell whether nothing but the document that has a number or the beginning of one is wanted: "which root is that?"."""
     span = asked_span(question)
     numbers = {item.name for item in bucket.fields if item.kind == "identifier"}
@@ -218,7 +216,7 @@ def which_one(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
     return bool(wanted) and wanted <= nouns and bool(bound & numbers) and bound >= set(lead["asked"])
 
 
-def names_one(bucket: Bucket, lead: BucketPlan) -> bool:
+def names_one(bucket: Bucket, lead: Reading) -> bool:
     """Tell whether a condition holds the title or the number of one document, and no plural asks for more."""
     named = {clause["field"] for clause in flat(lead["filters"]) if clause.get("operator") == "="}
     return lead["noun"] != "plural" and not bucket.naming_fields.isdisjoint(named)
@@ -232,7 +230,7 @@ def _counted(bucket: Bucket, question: str) -> Field | None:
     return None if documents else values_asked(bucket, asked)
 
 
-def _endmost(bucket: Bucket, lead: BucketPlan, made: Shape, read: Intent) -> Shape:
+def _endmost(bucket: Bucket, lead: Reading, made: Shape, read: Intent) -> Shape:
     """Return the list of the one document with the greatest or smallest value of the field that is named.
 
     Where none is named it stays as it was: "over soonest" is not by the date that documents are usually ordered by.
@@ -255,7 +253,7 @@ def _as_read(bucket: Bucket, decomposition: Decomposed) -> Shape:
     return Shape("compute", {"function": wanted, "field": bucket.main_amount})
 
 
-def _is_valued(bucket: Bucket, question: str, group: str, lead: BucketPlan) -> bool:
+def _is_valued(bucket: Bucket, question: str, group: str, lead: Reading) -> bool:
     """Tell whether a value follows a field's word, which then groups nothing: "governed by the law of Delaware"."""
     declared = bucket.field(group)
     starts = [
@@ -276,7 +274,7 @@ VALUED = 15
 """Characters between a field's word and its value."""
 
 
-def _bounded_field(bucket: Bucket, lead: BucketPlan) -> str | None:
+def _bounded_field(bucket: Bucket, lead: Reading) -> str | None:
     """Return the number that a condition bounds: "trials with over 300 patients, largest first" are ordered by it."""
     bounds = {"<", "<=", ">", ">=", "between"}
     named = [str(clause["field"]) for clause in flat(lead["filters"]) if clause.get("operator") in bounds]
@@ -288,7 +286,7 @@ def _usual(bucket: Bucket) -> WantedNumber:
     return {"function": "sum" if bucket.main_amount else "count", "field": bucket.main_amount}
 
 
-def _compared_by(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber:
+def _compared_by(bucket: Bucket, question: str, lead: Reading) -> WantedNumber:
     """Return the number by which sets of documents are compared: "who has more advisories" counts them."""
     money = MONEY.search(question) or asks(question, "sum") or bucket.main_amount in lead["asked"]
     if bucket.main_amount and money and not asks(question, "count"):
@@ -297,7 +295,7 @@ def _compared_by(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumbe
 
 
 def _number(
-    bucket: Bucket, question: str, lead: BucketPlan, rank: Rank | None, intent: str
+    bucket: Bucket, question: str, lead: Reading, rank: Rank | None, intent: str
 ) -> WantedNumber | None:
     """Return a number that the main amount alone does not give: shares, days, other fields, groups in an order."""
     one = lead["named"] and lead["noun"] != "plural"

@@ -13,14 +13,14 @@ from citegraph.corpus.records.table_files.table_store import Cut, StoredTable, t
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
-from citegraph.plan.stored_filters import stored
 from citegraph.plan.table_words import TableReader, TableReading, counted_column, names_a_column
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
+from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import BucketPlan, Plan, RowsWanted
+from citegraph.run.state_types import Plan, Reading, RowsWanted
 
 MOST_COLUMNS = 4
 """Columns that a number is given of where the question names none, or a name that several share."""
@@ -374,15 +374,15 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
     hard = [
         clause for clause in (part or {}).get("filters", []) if clause.get("origin", "user") != "inferred"
     ]
-    empty: BucketPlan = {
+    empty: Reading = {
         "mentions": [],
         "named": False,
         "asked": [],
         "identifiers": [],
         "noun": "",
     }
-    said: BucketPlan = {"filters": hard, "terms": [], "names": [], "unused": [], "lost": []}
-    lead: BucketPlan = {**empty, **(part or {}), **said}
+    said: Reading = {"filters": hard, "terms": [], "names": [], "unused": [], "lost": []}
+    lead: Reading = {**empty, **(part or {}), **said}
     kept: Plan = {**plan}
     kept.pop("sides", None)
     return {

@@ -270,7 +270,6 @@ def add_mention(reader: Reader, declared: Field, link: Link) -> None:
         declared.name,
         tuple(link.values),
         score=link.score,
-        how=link.how,
         cued=link.cued,
         complete=link.complete,
     )

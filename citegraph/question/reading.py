@@ -1,12 +1,18 @@
-"""What a question says to one bucket: its spans, mentions and conditions, while it is read and afterwards."""
+"""What a question says to one bucket while it is read: its spans, mentions and conditions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from typing import cast
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.language.dates import Period
+from citegraph.run.state_types import Mention, StoredClause
+
+
+def stored(item: Clause | Group) -> StoredClause:
+    """Return a clause or group as a reading keeps it."""
+    return cast(StoredClause, item.model_dump(mode="json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +30,21 @@ class Mentioned(Span):
 
     field: str = ""
     values: tuple[str, ...] = ()
-    negated: bool = False
     score: float = 1.0
-    how: str = "exact"
     cued: bool = False
     complete: bool = True
+
+    def kept(self, *, negated: bool) -> Mention:
+        """Return the name as a reading keeps it."""
+        return {
+            "text": self.text,
+            "field": self.field,
+            "values": list(self.values[:20]),
+            "start": self.start,
+            "score": round(self.score, 3),
+            "complete": self.complete,
+            "negated": negated,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +58,6 @@ class Atom(Span):
 
     clause: Clause = field(default_factory=lambda: Clause(field="", operator="="))
     mention: Mentioned | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A question as one bucket understands it.
-
-    Attributes:
-        clauses: typed conditions, all must hold.
-        mentions: the names that were linked, in order.
-        asked: fields that the question asks the value of, most likely first.
-        terms: content words that no clause, field or cue used: what a search must find.
-        names: capitalised or coded words among `terms` (somebody or something in particular).
-        identifiers: identifiers for the index's exact match, lower case.
-        nouns: whether the bucket's documents are named, "plural", "singular" or "".
-        notes: ambiguities that were resolved and should be said.
-        unused: numbers, denials and comparisons that no condition took up.
-    """
-
-    bucket: str
-    clauses: tuple[Clause | Group, ...] = ()
-    mentions: tuple[Mentioned, ...] = ()
-    periods: tuple[Period, ...] = ()
-    asked: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    noun: str = ""
-    notes: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
 
 
 @dataclass

@@ -27,7 +27,7 @@ class StoredClause(TypedDict, total=False):
 
 
 class Mention(TypedDict):
-    """A name of the question that was linked to stored values."""
+    """A name of the question that was linked to stored values, the first 20; `negated` where it is denied."""
 
     text: str
     field: str
@@ -35,19 +35,23 @@ class Mention(TypedDict):
     start: int
     score: float
     complete: bool
+    negated: bool
 
 
-class BucketPlan(TypedDict, total=False):
-    """What one bucket reads in the question.
+class Reading(TypedDict, total=False):
+    """What a question says to one bucket, whoever read it: rules, or a model.
 
-    `filters` are typed clauses; `dropped` what did not fit its schema; `lost` inferred ones given up; `named` whether a
-    whole name was linked; `asked` the fields whose value is wanted; `terms` words that no clause used, `names` the
-    capitalised or coded ones among them; `unused` denials and compared numbers that no clause took up; `noun` "plural", "singular" or "" as the bucket's documents are named.
+    `filters` are conditions that fit its schema, all must hold; `dropped` says what did not fit, `notes` how what is ambiguous
+    was taken; `lost` are inferred ones given up; `named` whether a whole name was linked; `asked` the fields whose value is
+    wanted, most likely first; `terms` words that no condition used, `names` the capitalised or coded ones among them;
+    `identifiers` those for the index's exact match, lower case; `unused` denials and compared numbers that no condition took
+    up; `noun` "plural", "singular" or "" as the bucket's documents are named.
     """
 
     filters: list[StoredClause]
     lost: list[StoredClause]
     dropped: list[str]
+    notes: list[str]
     mentions: list[Mention]
     named: bool
     asked: list[str]
@@ -148,7 +152,7 @@ class Side(TypedDict):
 
     label: str
     question: str
-    per_bucket: dict[str, BucketPlan]
+    per_bucket: dict[str, Reading]
     only: list[str]
 
 
@@ -172,7 +176,7 @@ class Plan(TypedDict, total=False):
     intent: str
     kind: Literal["documents", "passages"]
     buckets: list[str]
-    per_bucket: dict[str, BucketPlan]
+    per_bucket: dict[str, Reading]
     aggregate: WantedNumber
     strategy: Literal["keyword", "semantic", "hybrid"]
     queries: list[str]
