@@ -17,6 +17,7 @@ from citegraph.language.terms import SHORT, same_noun
 from citegraph.language.word_tables import pattern
 from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
+from citegraph.plan.shape import formed, shape
 from citegraph.plan.stored_filters import fields_of, flat, inferred, printed
 from citegraph.plan.unbound import fields_bound
 from citegraph.question import cues
@@ -493,7 +494,8 @@ def _edited(
     if wanted and not gone:
         return with_fields(changed, turn, name, wanted, reading), lines
     if lists and (plan["kind"] == "documents" or pattern("points").search(text)):
-        return as_list(with_words(changed, name, reading, included_among(text, left))), lines
+        kept = with_words(changed, name, reading, included_among(text, left))
+        return formed(kept, shape("list", order=plan.get("order_by"))), lines
     unchanged = [] if filters_changed or lines else [f"“{message[:80]}” changed no condition."]
     return with_words(changed, name, reading, left), [*lines, *unchanged]
 
@@ -748,12 +750,7 @@ def without_change(plan: Plan, name: str, message: str) -> Plan:
 
 def as_number(plan: Plan, number: WantedNumber) -> Plan:
     """Return the plan of a number over the documents of a plan."""
-    return {**plan, "intent": "compute", "kind": "documents", "aggregate": number, "order_by": None}
-
-
-def as_list(plan: Plan) -> Plan:
-    """Return the plan of a list of the documents of a plan."""
-    return {**plan, "intent": "list", "kind": "documents", "aggregate": {"function": "none", "field": None}}
+    return formed(plan, shape("compute", number))
 
 
 def edited_parts(
@@ -787,10 +784,8 @@ def with_fields(plan: Plan, turn: Turn, name: str, wanted: Sequence[str], readin
         plan = {**plan, "only": list(view)}
     per_bucket = {**plan["per_bucket"], name: asked}
     one = len(plan["only"]) == 1
-    shown: Plan = {**plan, "per_bucket": per_bucket}
-    if one or plan["kind"] == "passages":
-        return {**shown, "intent": "qa", "kind": "passages", "aggregate": {"function": "none", "field": None}}
-    return as_list(shown)
+    intent = "qa" if one or plan["kind"] == "passages" else "list"
+    return formed({**plan, "per_bucket": per_bucket}, shape(intent, order=plan.get("order_by")))
 
 
 def ranked(plan: Plan, name: str, rank: Rank, wanted: Sequence[str]) -> Plan:
@@ -800,7 +795,7 @@ def ranked(plan: Plan, name: str, rank: Rank, wanted: Sequence[str]) -> Plan:
     shown: Plan = (
         {**plan, "per_bucket": {**plan["per_bucket"], name: part}} if wanted and rank.limit == 1 else plan
     )
-    return {**as_list(shown), "order_by": order}
+    return formed(shown, shape("list", order=order))
 
 
 def with_words(plan: Plan, name: str, reading: Reading, words: Sequence[str]) -> Plan:

@@ -25,10 +25,9 @@ from citegraph.plan.narrowing import (
     with_stated_date,
 )
 from citegraph.plan.numbers_asked import only_how_much
-from citegraph.plan.plan_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.rows_asked import with_rows
-from citegraph.plan.shape import Shape, nothing, shape_of
+from citegraph.plan.shape import SETS, formed, shape, shape_of
 from citegraph.plan.sides_apart import sides_apart
 from citegraph.plan.stored_filters import fields_of, inferred, wanted
 from citegraph.plan.tables_asked import with_table
@@ -53,6 +52,7 @@ from citegraph.run.state_types import (
     Plan,
     PlanPart,
     Reading,
+    Shape,
     Side,
     StoredClause,
     StoredNote,
@@ -334,21 +334,22 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Reading
     }
     if not decomposition.get("by"):
         best = able_first([corpus.buckets[name] for name in best], plans, shapes)
-    lead, shape = plans[best[0]], shapes[best[0]]
-    if decomposition["intent"] != "compute" and shape.aggregate["function"] == "sum":
+    lead, form = plans[best[0]], shapes[best[0]]
+    if decomposition["intent"] != "compute" and form["aggregate"]["function"] == "sum":
         # The verb says whether it is a sum at all ("how much did A grow?"): an unknown one is named in the answer.
         verb = only_how_much(corpus.buckets[best[0]], question, lead) or []
         plans[best[0]] = lead = {**lead, "unused": list(dict.fromkeys([*lead["unused"], *verb]))}
-    if having := shape.aggregate.get("having"):
+    if having := form["aggregate"].get("having"):
         plans[best[0]] = lead = without_bound(lead, having)
-    intent, aggregate, order, whole_set = shape.intent, shape.aggregate, shape.order, shape.of_set
     chosen: Plan = {}
-    if whole_set and leads_on(decomposition):
+    if form["intent"] in SETS and leads_on(decomposition):
         # Which documents form the set is known only when the name has been found that leads to them.
         if decomposition["intent"] in SETS:
-            chosen = {"set": {"intent": intent, "aggregate": aggregate, "order_by": order}}
-        intent, aggregate, whole_set = "qa", nothing(), False
-    if whole_set:
+            chosen = {"set": form}
+        form = shape("qa")
+    if form["intent"] not in SETS:
+        form = {**form, "order_by": None}
+    else:
         best = [
             name
             for name in best
@@ -356,17 +357,14 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Reading
         ][:1]
     queries = [question, *(item["query"] for item in decomposition.get("subqueries", []))]
     whole: Plan = {
-        "intent": intent,
-        "kind": "documents" if whole_set else "passages",
+        **chosen,
         "buckets": best,
         "per_bucket": {name: plans[name] for name in best},
-        "aggregate": aggregate,
         "strategy": "keyword" if lead["identifiers"] and len(lead["terms"]) < 2 else "hybrid",
         "queries": list(dict.fromkeys(queries))[:4],
         "only": [],
-        "order_by": order if whole_set else None,
     }
-    return whole | chosen
+    return formed(whole, form)
 
 
 def without_bound(part: Reading, having: GroupCondition) -> Reading:
@@ -398,11 +396,11 @@ def able_first(
     """
     names = [bucket.name for bucket in buckets]
     first = plans[names[0]]
-    if shapes[names[0]].of_set or first["noun"] or first["asked"]:
+    if shapes[names[0]]["intent"] in SETS or first["noun"] or first["asked"]:
         return names
     for bucket in buckets[1:]:
         part = plans[bucket.name]
-        computes = shapes[bucket.name].intent == "compute" and shapes[bucket.name].aggregate["field"]
+        computes = shapes[bucket.name]["intent"] == "compute" and shapes[bucket.name]["aggregate"]["field"]
         of_somebody = not set(fields_bound(part)).isdisjoint(bucket.entity_fields)
         if computes and of_somebody and len(part["terms"]) <= len(first["terms"]):
             return [bucket.name, *(name for name in names if name != bucket.name)]

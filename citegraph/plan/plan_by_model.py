@@ -20,6 +20,7 @@ from citegraph.language import terms
 from citegraph.language.countries import country_code
 from citegraph.llm.prompt_assembly import Prompt
 from citegraph.plan.narrowing import leads_on, narrow, with_negatives
+from citegraph.plan.shape import SETS
 from citegraph.plan.stored_filters import flat, inferred, printed, wanted
 from citegraph.plan.unbound import unbound_words
 from citegraph.question.reading import stored
@@ -176,9 +177,6 @@ def to_bind(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> bool:
         function not in {"none", "count"}
         or (plan["kind"] == "documents" and bool(unbound_words(bucket, plan)))
     )
-
-
-SETS = frozenset({"list", "compute"})
 
 
 FEW = 3

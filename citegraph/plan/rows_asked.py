@@ -14,6 +14,7 @@ from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
 from citegraph.language.units import unit
 from citegraph.language.word_tables import pattern
+from citegraph.plan.shape import formed, shape
 from citegraph.plan.stored_filters import bucket_filters, flat, inferred
 from citegraph.plan.unbound import unbound_words
 from citegraph.question.functions import asks, counted_at, function_of
@@ -81,12 +82,7 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             held = ()
         if held is None and items and plan["intent"] == "compute":
             # The totals of the documents that hold an item are not what it cost.
-            return {
-                **plan,
-                "intent": "qa",
-                "kind": "passages",
-                "aggregate": {"function": "none", "field": None},
-            }
+            return formed(plan, shape("qa"))
         if held is None or not (every or rated or column or number["function"] != "none"):
             if only := documents_with(corpus, bucket, kind, seen):
                 return {**plan, "only": only}
@@ -114,16 +110,9 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         lost += [name.rpartition(".")[2].replace("_", " ") for name in groups or ()]
         unused = [] if rated else [*(word for word in part["unused"] if word not in wanted["words"]), *lost]
         lead: Reading = {**part, "terms": left, "names": [], "unused": unused}
-        return {
-            **plan,
-            "kind": "documents",
-            "intent": "compute" if wanted["function"] != "none" else "list",
-            "aggregate": {"function": "none", "field": None},
-            "order_by": None,
-            "buckets": [name],
-            "per_bucket": {**plan["per_bucket"], name: lead},
-            "rows": [wanted],
-        }
+        form = shape("compute" if wanted["function"] != "none" else "list")
+        per_bucket = {**plan["per_bucket"], name: lead}
+        return formed({**plan, "buckets": [name], "per_bucket": per_bucket, "rows": [wanted]}, form)
     return plan
 
 

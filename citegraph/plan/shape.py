@@ -1,6 +1,5 @@
 """What form the answer to a question over a set takes: a list in an order, a number, groups, the first of them."""
 
-from dataclasses import dataclass
 from datetime import date
 
 from citegraph.corpus.schema.bucket import Bucket
@@ -33,26 +32,20 @@ from citegraph.question.intent import compared_names, counts_documents, settle_i
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
-from citegraph.run.state_types import Decomposed, OrderBy, Reading, WantedNumber
+from citegraph.run.state_types import Decomposed, OrderBy, Plan, Reading, Shape, WantedNumber
+
+SETS = frozenset({"list", "compute"})
+"""Intents whose answer is a set of documents or a number over one: the database answers."""
 
 
-@dataclass(frozen=True)
-class Shape:
-    """The form of an answer: its intent, the number wanted and the order of a list."""
-
-    intent: str
-    aggregate: WantedNumber
-    order: OrderBy | None = None
-
-    @property
-    def of_set(self) -> bool:
-        """Return whether the database answers."""
-        return self.intent in {"list", "compute"}
+def shape(intent: str, number: WantedNumber | None = None, order: OrderBy | None = None) -> Shape:
+    """Return the form of an answer, without a number or an order where none is wanted."""
+    return {"intent": intent, "aggregate": number or {"function": "none", "field": None}, "order_by": order}
 
 
-def nothing() -> WantedNumber:
-    """Return that no number is wanted."""
-    return {"function": "none", "field": None}
+def formed(plan: Plan, form: Shape) -> Plan:
+    """Return a plan with another form of its answer; the database answers what is over a set."""
+    return {**plan, **form, "kind": "documents" if form["intent"] in SETS else "passages"}
 
 
 def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Reading, today: date) -> Shape:
@@ -66,7 +59,7 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
         field = rank.field if rank.named else _bounded_field(bucket, lead) or rank.field
         order = {"field": field, "descending": rank.descending, "limit": rank.limit} if field else None
     if decomposition["intent"] == "summarize":
-        return Shape(intent, aggregate)
+        return shape(intent, aggregate)
     made = _number(bucket, question, lead, rank, intent)
     if made is not None:
         intent, aggregate = "compute", made
@@ -99,12 +92,11 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
         intent, aggregate = ("compute", function) if sides else (intent, aggregate)
     if sides and not aggregate.get("top"):
         aggregate = {"function": aggregate["function"], "field": aggregate["field"], "sides": sides}
-    if lacks(lead["filters"], aggregate["field"]):
-        intent, aggregate = "list", nothing()
-    whole = Shape(intent, aggregate, order)
+    without = lacks(lead["filters"], aggregate["field"])
+    whole = shape("list", order=order) if without else shape(intent, aggregate, order)
     if read is not None and not sides and not aggregate.get("group_by"):
         whole = _as_tagged(bucket, question, lead, whole, read)
-    intent, aggregate, order = whole.intent, whole.aggregate, whole.order
+    intent, aggregate, order = whole["intent"], whole["aggregate"], whole["order_by"]
     if (
         order
         and order["limit"] != 1
@@ -112,12 +104,12 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
         and (aggregate["function"] in {"none", "max", "min"} or _only_orders(question, rank))
         and intent != "compare"
     ):
-        intent, aggregate = "list", nothing()
+        return shape("list", order=order)
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"
     if intent == "qa" and which_one(bucket, question, lead):
         intent = "list"
-    return Shape(intent, aggregate, order)
+    return shape(intent, aggregate, order)
 
 
 def _only_orders(question: str, rank: Rank | None) -> bool:
@@ -129,7 +121,7 @@ def _only_orders(question: str, rank: Rank | None) -> bool:
 def _as_tagged(bucket: Bucket, question: str, lead: Reading, made: Shape, read: Intent) -> Shape:
     """Return a form as the tagger reads the question, where its words alone gave another one."""
     if read == "list" and unmentioned(question, lead["unused"], lead["terms"])[1]:
-        return made if made.intent == "list" else Shape("list", nothing(), made.order)
+        return made if made["intent"] == "list" else shape("list", order=made["order_by"])
     if read not in NUMBERS | {"list"} or not (lead["filters"] or lead["noun"]):
         return made
     if not wants_documents(bucket, question, lead):
@@ -141,23 +133,23 @@ def _as_tagged(bucket: Bucket, question: str, lead: Reading, made: Shape, read: 
     if read == "list" and not bound.issuperset(lead["asked"]) and lead["noun"] != "plural":
         return made
     if read == "list":
-        return made if made.intent == "list" else Shape("list", nothing(), made.order)
-    function = made.aggregate["function"]
+        return made if made["intent"] == "list" else shape("list", order=made["order_by"])
+    function = made["aggregate"]["function"]
     if read in {"max", "min"}:
-        return made if made.order or function in {"max", "min"} else _endmost(bucket, lead, made, read)
-    if made.intent == "compute" and function != "none":
+        return made if made["order_by"] or function in {"max", "min"} else _endmost(bucket, lead, made, read)
+    if made["intent"] == "compute" and function != "none":
         return made  # read with the tagger's function already
     if read in {"count", "distinct"}:
         counted = _counted(bucket, question)
         if counted or read == "count":
             function = "distinct" if counted else "count"
-            return Shape("compute", {"function": function, "field": counted.name if counted else None})
+            return shape("compute", {"function": function, "field": counted.name if counted else None})
         return made
     if read == "group":
         each = values_asked(bucket, question)
-        return Shape("compute", {**_usual(bucket), "group_by": [each.name]}) if each else made
+        return shape("compute", {**_usual(bucket), "group_by": [each.name]}) if each else made
     field = measured(bucket, question, read, lead) if read in {"sum", "average", "median"} else None
-    return Shape("compute", {"function": read, "field": field.name}) if field else made
+    return shape("compute", {"function": read, "field": field.name}) if field else made
 
 
 def _most_frequent(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | None:
@@ -238,19 +230,19 @@ def _endmost(bucket: Bucket, lead: Reading, made: Shape, read: Intent) -> Shape:
     field = field_asked(bucket, read, lead)
     if field is None:
         return made
-    return Shape("list", nothing(), {"field": field.name, "descending": read == "max", "limit": 1})
+    return shape("list", order={"field": field.name, "descending": read == "max", "limit": 1})
 
 
 def _as_read(bucket: Bucket, decomposition: Decomposed) -> Shape:
     """Return the form that a model read; what is computed over is bound by `schema_plan`, or is the main amount."""
     wanted = decomposition.get("aggregate", "none")
     if decomposition["intent"] != "compute" or wanted == "none":
-        return Shape("qa" if decomposition["intent"] == "compute" else decomposition["intent"], nothing())
+        return shape("qa" if decomposition["intent"] == "compute" else decomposition["intent"])
     if wanted == "count":
-        return Shape("compute", {"function": "count", "field": None})
+        return shape("compute", {"function": "count", "field": None})
     if not bucket.main_amount or wanted == "share":  # of what, only the plan's model can bind
-        return Shape("qa", nothing())
-    return Shape("compute", {"function": wanted, "field": bucket.main_amount})
+        return shape("qa")
+    return shape("compute", {"function": wanted, "field": bucket.main_amount})
 
 
 def _is_valued(bucket: Bucket, question: str, group: str, lead: Reading) -> bool:

@@ -13,6 +13,7 @@ from citegraph.corpus.records.table_files.table_store import Cut, StoredTable, t
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
+from citegraph.plan.shape import formed, shape
 from citegraph.plan.table_words import TableReader, TableReading, counted_column, names_a_column
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
@@ -385,14 +386,10 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
     lead: Reading = {**empty, **(part or {}), **said}
     kept: Plan = {**plan}
     kept.pop("sides", None)
-    return {
-        **kept,
-        "kind": "documents",
-        "intent": "list" if first.function == "none" else "compute",
-        "aggregate": {"function": "none", "field": None},
-        "order_by": None,
+    kept |= {
         "buckets": [bucket],
         "per_bucket": {**plan["per_bucket"], bucket: lead},
         "only": list(dict.fromkeys(asked.table.doc_id for asked in chosen)),
         "rows": wanted,
     }
+    return formed(kept, shape("list" if first.function == "none" else "compute"))

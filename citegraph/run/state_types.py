@@ -139,8 +139,8 @@ class RowsWanted(TypedDict, total=False):
     top: str
 
 
-class WantedSet(TypedDict):
-    """A list or number over documents that a name leads to which must be found first."""
+class Shape(TypedDict, total=False):
+    """The form of an answer, whoever read the question: its intent, the number wanted, and the order of a list."""
 
     intent: str
     aggregate: WantedNumber
@@ -165,25 +165,23 @@ class PlanPart(TypedDict):
     only: list[str]
 
 
-class Plan(TypedDict, total=False):
+class Plan(Shape, total=False):
     """How the question is answered; `label` and `question` stand in the plan of one side of a comparison.
 
-    `kind` is "documents" (a set by the database) or "passages"; `only` limits to documents; `metadata` False while the
+    `kind` is "documents" (a set by the database) or "passages"; `set` what is wanted of the documents that a name leads to which
+    must be found first; `only` limits to documents; `metadata` False while the
     metadata store is down; `resolved` marks a set whose conditions a reader put together; `silent` that the document
     does not hold what is asked; `described` words that the text of each must hold, `lacking` words that it must not; `worded` the words, with ___ in the place of a name, by which documents are grouped; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
     """
 
-    intent: str
     kind: Literal["documents", "passages"]
     buckets: list[str]
     per_bucket: dict[str, Reading]
-    aggregate: WantedNumber
     strategy: Literal["keyword", "semantic", "hybrid"]
     queries: list[str]
     only: list[str]
-    order_by: OrderBy | None
     rows: list[RowsWanted]
-    set: WantedSet
+    set: Shape
     sides: list[Side]
     parts: list[PlanPart]
     export: bool
@@ -550,13 +548,10 @@ class Correction(TypedDict):
     ruled: NotRequired[dict[str, list[str]]]
 
 
-class Left(TypedDict, total=False):
+class Left(Shape, total=False):
     """The form of a turn's answer: an edit goes on from there. `documents` are those in view, the first of many."""
 
-    intent: str
     kind: Literal["documents", "passages"]
-    aggregate: WantedNumber
-    order_by: OrderBy | None
     only: list[str]
     documents: list[str]
 
