@@ -509,9 +509,9 @@ def test_values_that_are_not_counted_are_stored_ones(
     item = PlannedBucket.model_validate(
         planned(bucket, aggregate="distinct", aggregate_field=field, besides=[name])
     )
-    bound = bind(corpus, {"filters": []}, item, Context(), whole_set=True)
-    assert bound.shape.get("besides") == besides
-    found = [(one["field"], one["operator"], one["value"]) for one in bound.read["filters"]]
+    read, number, _ = bind(corpus, {"filters": []}, item, Context(), whole_set=True)
+    assert number.get("besides") == besides
+    found = [(one["field"], one["operator"], one["value"]) for one in read["filters"]]
     assert found == clauses
 
 
