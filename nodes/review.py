@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from citegraph.answer.chat_text import with_question
 from citegraph.answer.hops import lead_on
 from citegraph.answer.told_apart import documents_that_say, led_to
-from citegraph.evidence.candidates import Candidate, find_candidates
+from citegraph.evidence.candidates import Candidate, companies_asked, find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory
 from citegraph.evidence.review_by_model import (
@@ -185,6 +185,8 @@ async def decide(corpus: Corpus, state: State, context: Context, *, read: bool =
         return enough("a search failed", empty=True)
     if plan["kind"] == "documents":
         decision = await review_set(corpus, state, context)
+        if not read:
+            decision = await with_what_it_leads_to(corpus, state, decision)
     elif plan.get("sides"):
         found = await side_documents(corpus, state)
         targets = [best.doc_id if best else "" for best in found]
@@ -228,17 +230,25 @@ async def one_that_answers(corpus: Corpus, state: State, decision: Decision) -> 
 
 async def with_what_it_leads_to(corpus: Corpus, state: State, decision: Decision) -> Decision:
     """Return a decision to answer from one document as one to answer from another that it names, where only that one states it."""
-    targets = decision.get("targets", [])
-    chosen = decision["status"] == "enough" and targets and state["plan"].get("metadata", True)
-    if not chosen or not decision.get("open") or decision.get("several") or decision.get("plan"):
+    targets, plan = decision.get("targets", []), decision.get("plan", state["plan"])
+    chosen = decision["status"] == "enough" and len(targets) == 1 and plan["kind"] == "passages"
+    if not chosen or decision.get("several") or plan["intent"] != "qa" or not plan.get("metadata", True):
         return decision
-    found = await led_to(corpus, state["plan"], targets[0], state["question"])
+    parts = [(corpus.buckets[name], part) for name, part in plan["per_bucket"].items()]
+    if not decision.get("open") and not any(companies_asked(*part) for part in parts):
+        return decision
+    found = await led_to(corpus, plan, targets[0], state["question"])
     if found is None:
         return decision
-    said = f"{targets[0]} does not state it, and names {found}, which does."
-    return enough(
-        said, targets=[targets[0], found], several=2, notes=[note("review", "leads on", said)], open=True
-    )
+    other, through = found
+    said = f"{targets[0]} leads to {other}."
+    return {
+        **decision,
+        **enough(
+            said, targets=[targets[0], other], several=2, notes=[note("review", "leads on", said)], open=True
+        ),
+        "through": through,
+    }
 
 
 async def side_documents(corpus: Corpus, state: State) -> list[Candidate | None]:

@@ -12,7 +12,9 @@ from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.hops import read_hops
 from citegraph.answer.one_document import Told, reading_of, written
+from citegraph.answer.told_apart import apart_from
 from citegraph.citations.facts import Fact, hard_facts
+from citegraph.citations.quotations import quotable
 from citegraph.citations.report_types import Derivation
 from citegraph.corpus.schema.document import Chunk
 from citegraph.encoder.multilingual import asked_runs
@@ -23,7 +25,7 @@ from citegraph.plan.stored_filters import printed
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
-from citegraph.run.state_types import AskedBack, Draft, Plan
+from citegraph.run.state_types import AskedBack, CitedSpan, Draft, Plan, Through
 
 Side = tuple[str, Told | None]
 """The label of a side with what its document says, None where no document was found."""
@@ -251,7 +253,8 @@ async def compose_passages(
     """
     plan, decision = state["plan"], state.get("decision", {})
     targets = [doc_id for doc_id in decision.get("targets", []) if doc_id]
-    if plan.get("only"):
+    through = decision.get("through")
+    if plan.get("only") and not through:
         targets = list(plan["only"])
     if not targets:
         targets = list(dict.fromkeys(reference["doc"] for reference in state.get("evidence", [])))[:1]
@@ -265,11 +268,28 @@ async def compose_passages(
     plan = plan | {"silent": decision.get("silent", False)}
     if hops := decision.get("hops"):
         return joined([written(one) for one in await read_hops(corpus, plan, hops)])
+    parts: list[Draft] = []
+    if through:
+        parts, targets, plan = (
+            [await leading(corpus, through)],
+            targets[1:],
+            apart_from(plan, through, targets[1:]),
+        )
     told = [await reading_of(corpus, plan, doc_id, state["question"], seen) for doc_id in targets[:several]]
-    parts = [written(one) for one in told if one]
+    parts += [written(one) for one in told if one]
     if decision.get("weak"):  # few words in common: only what surely answers is said
         parts = [part for part in parts if not (part.get("partial") or part.get("unanswerable"))]
     return joined(parts) if parts else nothing_text(plan, state.get("clarifications") or [])
+
+
+async def leading(corpus: Corpus, through: Through) -> Draft:
+    """Return the draft that says what in one document leads to the next: the value that both have, or the line with its name."""
+    document = await asyncio.to_thread(corpus.documents.get, through["doc"])
+    text = document.text[through["start"] : through["end"]] if document else ""
+    label = through.get("field", "").replace("_", " ").capitalize()
+    said = f"{label}: {through['value']}" if label else f"“{quotable(text)}”"
+    cited: CitedSpan = {"doc": through["doc"], "start": through["start"], "end": through["end"]}
+    return {"text": f"{said} [{through['doc']}].", "cited": [cited], "unanswerable": False}
 
 
 def joined(parts: Sequence[Draft], *, every: bool = False) -> Draft:

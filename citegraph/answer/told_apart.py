@@ -5,13 +5,18 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
+from citegraph.answer.cited_spans import cite_values, line_end
 from citegraph.answer.conflicts import as_candidate, supersedes
 from citegraph.answer.found_spans import ABSENT, STATED, WINDOW
 from citegraph.answer.one_document import Told, reading_of
-from citegraph.corpus.schema.bucket import show
+from citegraph.corpus.index.searcher import TermWeights, term_weights
+from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.corpus.schema.document import Document
+from citegraph.evidence.candidates import companies_asked
+from citegraph.language.terms import content_words, stem, stems, words
 from citegraph.question.named_values import clause_of
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import AskedBack, Plan
+from citegraph.run.state_types import AskedBack, Offsets, Plan, Reading, Through
 
 
 async def documents_that_say(corpus: Corpus, plan: Plan, asked: AskedBack, question: str) -> list[str]:
@@ -83,44 +88,147 @@ NEAR = 2
 """Passages of the first document, the likeliest ones, of which one has to hold the name."""
 MOST = 3
 """Documents that a name may have."""
+SHARED = 60
+"""Documents of one name among which the one that the rest of a question speaks of is looked for."""
 
 
-async def led_to(corpus: Corpus, plan: Plan, doc_id: str, question: str) -> str | None:
-    """Return the document that answers surely where one does not state what is asked but names it; None without one.
+async def led_to(corpus: Corpus, plan: Plan, doc_id: str, question: str) -> tuple[str, Through] | None:
+    """Return the document that a question asks on about from the one that was found, and what leads there; None without one.
 
-    "The advisory on A says to use another crate: which version of that one is fixed?" The name stands in a passage that
-    comes near to the question, or anywhere in a short document, and is the name of few documents.
+    Either the first document does not state what is asked but names another one that surely does ("the advisory on A says
+    to use another crate: which version of that one is fixed?"): the name stands in a passage that comes near to the
+    question, or anywhere in a short document, and is the name of few documents. Or a company or person of the first
+    document, which is asked for and not said, has other documents, and the head of one of them has words of the question that the
+    first one lacks ("what did that same customer pay to the shop in Lyon?").
     """
     first = await reading_of(corpus, plan, doc_id, question)
-    if first is None or first.stated or first.sure:
+    if first is None:
         return None
-    for other in await asyncio.to_thread(_named_by, corpus, first):
-        told = await reading_of(corpus, plan, other, question)
-        if told is not None and not told.silent and (told.stated or told.sure):
-            return other
-    return None
+    said = set(words(question))
+    news = {name for name, value in first.stated.items() if not set(words(show(value))) <= said}
+    if not news and not first.sure:
+        for other, place in await asyncio.to_thread(_named_by, corpus, first):
+            told = await reading_of(corpus, plan, other, question)
+            if told is not None and not told.silent and (told.stated or told.sure):
+                return other, {"doc": doc_id, "start": place["start"], "end": place["end"]}
+    bucket = corpus.buckets[first.document.bucket]
+    if not companies_asked(bucket, plan["per_bucket"].get(bucket.name, {})):
+        return None
+    weights = await term_weights(corpus.index, bucket.name, question, bucket.language)
+    found = await asyncio.to_thread(_of_the_same_name, corpus, plan, first.document, question, weights)
+    told = (
+        await reading_of(corpus, apart_from(plan, found[1], [found[0]]), found[0], question)
+        if found
+        else None
+    )
+    return found if told is not None and not told.silent else None
 
 
-def _named_by(corpus: Corpus, first: Told) -> list[str]:
-    """Return the documents whose own name a document gives in its likeliest passages, or in a field; blocking."""
+def apart_from(plan: Plan, through: Through, targets: Sequence[str]) -> Plan:
+    """Return the plan for the documents that were led to: the conditions chose the first one, which said what is shared.
+
+    Of several values of that field the others are still asked for.
+    """
+    shared = through.get("field", "")
+    per_bucket: dict[str, Reading] = {
+        name: {**part, "asked": [one for one in part.get("asked", []) if one != shared or through["listed"]]}
+        for name, part in plan["per_bucket"].items()
+    }
+    return {**plan, "per_bucket": per_bucket, "only": list(targets)}
+
+
+def _named_by(corpus: Corpus, first: Told) -> list[tuple[str, Offsets]]:
+    """Return the documents whose own name a document gives in its likeliest passages, or in a field, and where; blocking."""
     bucket = corpus.buckets[first.document.bucket]
     own = corpus.annotations.get(first.document.doc_id, bucket.name) or {}
     fields = [name for name in bucket.title_fields if name in bucket.naming_fields]
-    found: dict[str, None] = {}
-    for name in dict.fromkeys(_names(first)):
+    found: dict[str, Offsets] = {}
+    for name, place in dict(reversed(list(_names(first)))).items():
         for link in corpus.linker.link(bucket.name, name, fields=fields):
             held = own.get(link.field, ())
             if link.how not in {"exact", "folded"} or any(value in show(held) for value in link.values):
                 continue
             ids = corpus.annotations.document_ids(bucket.name, (clause_of(bucket, link),), limit=MOST + 1)
             if len(ids) <= MOST:
-                found |= dict.fromkeys(one for one in ids if one != first.document.doc_id)
-    return list(found)[:MOST]
+                found = dict.fromkeys((one for one in ids if one != first.document.doc_id), place) | found
+    return list(found.items())[:MOST]
 
 
-def _names(first: Told) -> Iterator[str]:
-    """Yield the names of the likeliest passages, of a short document those of all of it."""
+def _names(first: Told) -> Iterator[tuple[str, Offsets]]:
+    """Yield the names of the likeliest passages, of a short document those of all of it, each with its line."""
     text, short = first.document.text, len(first.document.text) <= 2 * WINDOW
-    for said in [text] if short else [passage.text for passage, _ in first.passages[:NEAR]]:
-        for match in NAMED.finditer(said):
-            yield next(filter(None, match.groups()))
+    near = [(passage.start, passage.end) for passage, _ in first.passages[:NEAR]]
+    for start, end in [(0, len(text))] if short else near:
+        for match in NAMED.finditer(text, start, end):
+            name = next(filter(None, match.groups()))
+            yield name, {"start": text.rfind("\n", 0, match.start()) + 1, "end": line_end(text, match.end())}
+
+
+def _of_the_same_name(
+    corpus: Corpus, plan: Plan, first: Document, question: str, weights: TermWeights
+) -> tuple[str, Through] | None:
+    """Return the one document that shares an unsaid company or person with the first and whose head has the most of the
+    words of the question that the first one lacks; blocking.
+    """
+    bucket = corpus.buckets[first.bucket]
+    values = corpus.annotations.get(first.doc_id, bucket.name) or {}
+    said, held = set(words(question)), stems(f"{first.title} {first.text}", bucket.language)
+    asked = companies_asked(bucket, plan["per_bucket"].get(bucket.name, {}))
+    general = {stem(word, bucket.language) for noun in bucket.nouns for word in words(noun)}
+    general |= {stem(word, bucket.language) for name in asked for word in field_words(bucket, name)}
+    lacked = [
+        word
+        for word, count in weights.counts.items()
+        if count and stem(word, bucket.language) not in held | general
+    ]
+    links = [
+        (name, value, link)
+        for name in asked
+        if name in values
+        for value in _listed(values[name])
+        if not said & set(content_words(str(value)))
+        for link in corpus.linker.link(bucket.name, str(value), fields=[name])[:1]
+    ]
+    found: dict[str, tuple[float, str, str]] = {}
+    for name, value, link in links if lacked else ():
+        ids = corpus.annotations.document_ids(bucket.name, (clause_of(bucket, link),), limit=SHARED + 1)
+        if len(ids) <= SHARED:
+            for other, score in _told_by_heads(corpus, bucket, ids, weights, lacked).items():
+                found[other] = max(found.get(other, (0.0, "", "")), (score, name, str(value)))
+    found.pop(first.doc_id, None)
+    ranked = sorted(found.items(), key=lambda item: -item[1][0])
+    if not ranked or ranked[0][1][0] < TELLING or (len(ranked) > 1 and ranked[1][1][0] == ranked[0][1][0]):
+        return None
+    other, (_, name, value) = ranked[0]
+    place = cite_values(corpus, bucket, first, {name: value})
+    return other, {**place, "field": name, "value": value, "listed": isinstance(values[name], tuple)}
+
+
+def field_words(bucket: Bucket, name: str) -> list[str]:
+    """Return the words by which a field is asked for."""
+    declared = bucket.field(name)
+    return [word for phrase in declared.words for word in words(phrase)] if declared else []
+
+
+def _listed(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+TELLING = 0.2
+"""Share of the words that the first document lacks that the head of another one must have."""
+
+
+def _told_by_heads(
+    corpus: Corpus, bucket: Bucket, ids: Sequence[str], weights: TermWeights, lacked: Sequence[str]
+) -> dict[str, float]:
+    """Return by document the share of some words that its values and its first lines have; blocking."""
+    values = corpus.annotations.values_of(bucket.name, ids)
+    return {
+        doc_id: weights.coverage(
+            " ".join(
+                [*map(show, values.get(doc_id, {}).values()), document.title, document.text[: 2 * WINDOW]]
+            ),
+            lacked,
+        )
+        for doc_id, document in corpus.documents.all_of(ids).items()
+    }

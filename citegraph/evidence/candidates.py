@@ -171,6 +171,12 @@ def asked_first(part: Reading) -> str:
     return next((name for name in part.get("asked", []) if name not in filtered), "")
 
 
+def companies_asked(bucket: Bucket, part: Reading) -> list[str]:
+    """Return the fields of companies and people that are asked for."""
+    fields = (bucket.field(name) for name in part.get("asked", []))
+    return [item.name for item in fields if item and item.kind in {"organization", "person"}]
+
+
 def own_names(bucket: Bucket, values: dict[str, Any]) -> list[str]:
     """Return the printed values that name a document: titles, entities and identifiers, not what it replaces."""
     names = [

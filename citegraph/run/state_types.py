@@ -395,6 +395,16 @@ class Hop(TypedDict):
     margin: float
 
 
+class Through(CitedSpan, total=False):
+    """The line of a document that leads to another one: it holds its name, or the `value` of a `field` that both have,
+    which may be one of several (`listed`).
+    """
+
+    field: str
+    value: str
+    listed: bool
+
+
 class Step(TypedDict):
     """A name that documents lead to, with the ways to ask on of it and the hops that led there."""
 
@@ -423,7 +433,7 @@ class Decision(TypedDict, total=False):
     could not be asked; `left_open` what is said where the reply to it said nothing; `several` how many documents are answered from; `absent` names that nothing holds; `differing`
     values that disagree; `described` words of a condition that no field holds, with its `coverage`; `fresh` passages
     that the last round found anew; `kept` the chunks that a review says to answer from; `matched` documents that match by
-    bucket; `chain` the hops being followed, `hops` those to answer from; `by_finder` that the finder alone chose what is answered from, False once the answer's writer missed something in it. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
+    bucket; `chain` the hops being followed, `hops` those to answer from; `through` the line of the first target that leads to the second; `by_finder` that the finder alone chose what is answered from, False once the answer's writer missed something in it. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
     """
 
     status: Literal["enough", "more", "clarify", "call", "done", "write"]
@@ -450,6 +460,7 @@ class Decision(TypedDict, total=False):
     by_finder: bool
     chain: Chain
     hops: list[Hop]
+    through: Through
     memory: Memory
     clarification: AskedBack
     calls: list[ToolCall]

@@ -76,7 +76,38 @@ async def test_the_invoice_that_a_credit_note_names_is_taken_where_it_alone_stat
         return None if document is None else Told(document, doc_id, places={}, passages=(), **said)
 
     monkeypatch.setattr(told_apart, "reading_of", reading)
-    assert (
-        await told_apart.led_to(corpus, {"intent": "qa"}, MEMO, "When is the invoice due that it is about?")
-        == found
-    )
+    plan: Any = {"intent": "qa", "per_bucket": {}}
+    led = await told_apart.led_to(corpus, plan, MEMO, "When is the invoice due that it is about?")
+    assert (led and led[0]) == found
+    if led:
+        memo_text = corpus.documents.all_of([MEMO])[MEMO].text
+        assert "KW-240117" in memo_text[led[1]["start"] : led[1]["end"]]
+
+
+CALIBRATION, STAFF = "driftmoor-dm-0624-77", "perrisoke-ps-88104"
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "found"),
+    [
+        ("Driftmoor sent a bill; which staffing agency does that customer use?", ["customer_name"], STAFF),
+        ("Driftmoor sent a bill; which staffing agency does Marrowfen use?", ["customer_name"], None),
+        ("Driftmoor sent a bill; which staffing agency is it?", ["total_amount"], None),
+        ("Driftmoor sent a bill; which bakery does that customer use?", ["customer_name"], None),
+    ],
+)
+async def test_the_other_document_of_a_company_that_is_asked_for_and_not_said_is_led_to(
+    corpus: Corpus, question: str, asked: list[str], found: str | None
+) -> None:
+    plan: Any = {
+        "intent": "qa",
+        "buckets": ["invoices"],
+        "per_bucket": {"invoices": {"asked": [*asked, "vendor_name"], "filters": []}},
+    }
+    led = await told_apart.led_to(corpus, plan, CALIBRATION, question)
+    assert (led and led[0]) == found
+    if led:
+        assert led[1]["value"] == "Marrowfen Instruments B.V."
+        assert told_apart.apart_from(plan, led[1], [STAFF])["per_bucket"]["invoices"]["asked"] == [
+            "vendor_name"
+        ]
