@@ -1,7 +1,7 @@
 """Questions for the rows of one table file: "average price in prices.csv", "how many rows have status open?"."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
@@ -14,11 +14,10 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.shape import formed, shape
-from citegraph.plan.table_words import TableReader, TableReading, counted_column, names_a_column
+from citegraph.plan.table_words import Named, TableReader, counted_column, names_a_column
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
-from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import Plan, Reading, RowsWanted
@@ -43,7 +42,9 @@ class Asked:
     """What a question asks of one table; `function` is "none" for a list of rows."""
 
     table: StoredTable
-    reading: TableReading
+    reading: Reading
+    heads: Sequence[Named]
+    tested: Collection[int]
     function: str
     columns: tuple[int, ...] = ()
     by: int | None = None
@@ -53,7 +54,7 @@ class Asked:
     @property
     def words_used(self) -> int:
         """Return how much of the question the table explains."""
-        return len(self.reading.heads) + len(self.reading.filters)
+        return len(self.heads) + len(self.reading["filters"])
 
 
 def with_table(
@@ -89,7 +90,7 @@ def with_table(
             for asked in _asked(corpus, table, rest, records, context)
         ]
         chosen = _best(found)
-        if plan.get("sides") and any(asked.reading.unused for asked in chosen):
+        if plan.get("sides") and any(asked.reading["unused"] for asked in chosen):
             return plan
     elif named_only or plan.get("sides"):
         return plan
@@ -101,7 +102,7 @@ def with_table(
         chosen = [
             asked
             for asked in found
-            if not asked.reading.unused and asked.words_used and asked.function != "none"
+            if not asked.reading["unused"] and asked.words_used and asked.function != "none"
         ]
         chosen = chosen if len({asked.table.doc_id for asked in chosen}) == 1 else []
         if chosen and _is_of_documents(plan):
@@ -172,7 +173,7 @@ def _asked(
         synonyms=_synonyms(tuple(corpus.buckets[name] for name in corpus.buckets)),
     )
     reading = reader.read()
-    asked = _number(reader, Asked(table, reading, "none"), question)
+    asked = _number(reader, Asked(table, reading, reader.heads, reader.tested, "none"), question)
     if asked is not None:
         yield asked
 
@@ -196,17 +197,17 @@ def _synonyms(buckets: Sequence[Bucket]) -> tuple[frozenset[str], ...]:
 
 def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
     """Return the function, its columns and groups; None where the question asks nothing that the table holds."""
-    reading, table = reader.reading, asked.table
+    reading, table = asked.reading, asked.table
     by, cut, used = _groups(reader, question)
     top = _end_of(question)
     ranked = _ranked(reader, question) if by is None and (top or MOST.search(question)) else None
     counting = asks(question, "count")
     columns = _columns(
         reader,
-        {*reading.tested, *([by] if by is not None else []), *([ranked] if ranked is not None else [])},
+        {*reader.tested, *([by] if by is not None else []), *([ranked] if ranked is not None else [])},
     )
     if used:
-        reading.unused = [word for word in reading.unused if terms.bare(word) not in used]
+        reading["unused"] = [word for word in reading["unused"] if terms.bare(word) not in used]
     if counting:
         counted = counted_column(reader)
         if (
@@ -215,8 +216,8 @@ def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
             and not pattern("different").search(question)
         ):
             return replace(asked, function="sum", columns=(counted,), by=by, cut=cut)
-        reading.unused = _without_noun(reader, question, reading.unused)
-        different = counted is not None and counted not in reading.tested and by != counted
+        reading["unused"] = _without_noun(reader, question, reading["unused"])
+        different = counted is not None and counted not in reader.tested and by != counted
         held = (counted,) if different and counted is not None else ()
         function = "distinct" if held and pattern("different").search(question) else "count"
         return replace(asked, function=function, columns=held, by=by, cut=cut)
@@ -243,7 +244,7 @@ def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
         )
     if summed:
         return _over(replace(asked, function="sum", by=by, cut=cut), columns)
-    if reading.filters and not reading.unused:
+    if reading["filters"] and not reading["unused"]:
         return asked
     return None
 
@@ -264,7 +265,7 @@ def _over(asked: Asked, columns: Sequence[int]) -> Asked | None:
     fits = [column for column in columns if asked.table.columns[column].kind in kinds]
     if not fits:
         numbers = [place for place, column in enumerate(asked.table.columns) if column.kind == "number"]
-        free = [place for place in numbers if place not in asked.reading.tested] or numbers
+        free = [place for place in numbers if place not in asked.tested] or numbers
         # One of several numbers is not guessed: all are given, and none where one must rank the groups.
         fits = free if len(free) <= (1 if asked.by is not None else MOST_COLUMNS) else []
     return replace(asked, columns=tuple(fits[:MOST_COLUMNS])) if fits else None
@@ -272,7 +273,7 @@ def _over(asked: Asked, columns: Sequence[int]) -> Asked | None:
 
 def _columns(reader: TableReader, tested: set[int]) -> tuple[int, ...]:
     """Return the columns that a number is asked of: those that are named, unless by a condition or a group."""
-    named = [head for head in reader.reading.heads if not (set(head.columns) <= tested)]
+    named = [head for head in reader.heads if not (set(head.columns) <= tested)]
     numbers = [
         column
         for head in named
@@ -283,7 +284,7 @@ def _columns(reader: TableReader, tested: set[int]) -> tuple[int, ...]:
         # "Sum of the amounts over 100": the column of the condition is the one that is summed.
         numbers = [
             column
-            for head in reader.reading.heads
+            for head in reader.heads
             for column in head.columns
             if reader.table.columns[column].kind == "number"
         ]
@@ -293,7 +294,7 @@ def _columns(reader: TableReader, tested: set[int]) -> tuple[int, ...]:
 def _groups(reader: TableReader, question: str) -> tuple[int | None, Cut, set[str]]:
     """Return the column by which groups are made, how its days are cut, and the words that say so."""
     for match in pattern("each", after=r"\s+(?:the\s+)?").finditer(question):
-        for head in reader.reading.heads:
+        for head in reader.heads:
             if head.span[0] == match.end() and len(head.columns) == 1:
                 kind = reader.table.columns[head.columns[0]].kind
                 return head.columns[0], "day" if kind == "date" else "", set()
@@ -309,7 +310,7 @@ def _groups(reader: TableReader, question: str) -> tuple[int | None, Cut, set[st
 def _ranked(reader: TableReader, question: str) -> int | None:
     """Return the column of words behind "which": its values are ranked."""
     for match in cues.WHICH.finditer(question):
-        for head in reader.reading.heads:
+        for head in reader.heads:
             gap = question[match.end() : head.span[0]]
             if head.span[0] >= match.end() and not gap.strip() and len(head.columns) == 1:
                 place = head.columns[0]
@@ -338,19 +339,19 @@ def _best(found: Sequence[Asked]) -> list[Asked]:
     """Return what is asked of the tables that explain most of a question, those that are alike together."""
     if not found:
         return []
-    first = min(found, key=lambda asked: (len(asked.reading.unused), -asked.words_used))
+    first = min(found, key=lambda asked: (len(asked.reading["unused"]), -asked.words_used))
     return [
         asked
         for asked in found
         if asked.function == first.function
         and _heads(asked) == _heads(first)
-        and len(asked.reading.unused) == len(first.reading.unused)
+        and len(asked.reading["unused"]) == len(first.reading["unused"])
         and asked.words_used == first.words_used
     ]
 
 
 def _heads(asked: Asked) -> tuple[str, ...]:
-    return tuple(asked.table.columns[place].head for place in (*asked.columns, *asked.reading.tested))
+    return tuple(asked.table.columns[place].head for place in (*asked.columns, *asked.tested))
 
 
 def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
@@ -362,11 +363,11 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
             "number": asked.table.number,
             "function": asked.function,
             "columns": [heads[place] for place in asked.columns],
-            "filters": [stored(item) for item in asked.reading.filters],
+            "filters": asked.reading["filters"],
             "by": None if asked.by is None else heads[asked.by],
             "cut": asked.cut,
             "top": asked.top,
-            "unused": asked.reading.unused,
+            "unused": asked.reading["unused"],
         }
         for asked in chosen
         for heads in [[item.name for item in table_bucket(asked.table.columns).fields]]
