@@ -50,7 +50,6 @@ from citegraph.run.state_types import (
     CallArguments,
     GroupCondition,
     Plan,
-    PlanPart,
     Reading,
     Shape,
     Side,
@@ -85,34 +84,6 @@ def read(
     return {**reading, "filters": [*map(stored, hard.get(name, ())), *inferred]}, said
 
 
-def plan_sides(
-    corpus: Corpus,
-    plan: Plan,
-    question: str,
-    hard: dict[str, Filters],
-    context: Context,
-    told: Sequence[ToldSide],
-) -> list[Side]:
-    """Return one small plan per side of a comparison: label, question and what each bucket reads in it.
-
-    Args:
-        told: the sides as the documents tell them; where they tell none, the question's words do.
-    """
-    lead = corpus.buckets[plan["buckets"][0]]
-    sides: list[Side] = []
-    for side in told or split_sides(lead, corpus.linker, question, today=context.now):
-        narrowed = part_plan(corpus, plan, side.question, hard, context, held=side.link)
-        sides.append(
-            {
-                "label": side.label,
-                "question": side.question,
-                "per_bucket": narrowed["per_bucket"],
-                "only": narrowed["only"],
-            }
-        )
-    return sides
-
-
 def names_several(part: Reading) -> bool:
     """Tell whether two conditions are on one field, as those on the names of two sides are."""
     fields = [item["field"] for item in part["filters"] if "field" in item and inferred(item)]
@@ -131,66 +102,34 @@ def with_sides(corpus: Corpus, plan: Plan, state: State, hard: dict[str, Filters
     queries = [
         item["query"] for item in decomposition.get("subqueries", []) if item["purpose"] == "compare_side"
     ]
-    sides = sides_read(corpus, plan, queries, hard, context) if len(queries) > 1 else []
-    sides = sides or plan_sides(corpus, plan, state["question"], hard, context, apart)
+    if len(queries) > 1:
+        apart = [ToldSide(query, query) for query in queries]  # a model's words are taken whole
+    if not apart:
+        apart = split_sides(corpus.buckets[lead], corpus.linker, state["question"], today=context.now)
+    sides = [read_alone(corpus, plan, side, hard, context) for side in apart]
     return {**plan, "intent": "compare", "sides": sides}
 
 
-def sides_read(
-    corpus: Corpus, plan: Plan, queries: list[str], hard: dict[str, Filters], context: Context
-) -> list[Side]:
-    """Return one small plan per side of a comparison as a model wrote the sides: its words are taken whole."""
-    sides: list[Side] = []
-    for query in queries:
-        narrowed = part_plan(corpus, plan, query, hard, context)
-        sides.append(
-            {
-                "label": query,
-                "question": query,
-                "per_bucket": narrowed["per_bucket"],
-                "only": narrowed["only"],
-            }
-        )
-    return sides
+def read_alone(
+    corpus: Corpus, plan: Plan, told: ToldSide, hard: dict[str, Filters], context: Context
+) -> Side:
+    """Return what each bucket reads in a part of the question alone, its filters narrowed to match something; blocking.
 
-
-def plan_part(corpus: Corpus, plan: Plan, query: str, context: Context) -> PlanPart:
-    """Return one part's query with the filters, identifiers and documents that stand in it, and the fixed filters.
-
-    The filters of the whole question would keep each part to the documents that another one names.
-    """
-    fixed = {
-        name: typed_filters([item for item in part["filters"] if not inferred(item)])
-        for name, part in plan["per_bucket"].items()
-    }
-    narrowed = part_plan(corpus, plan, query, fixed, context)
-    codes = [code for part in narrowed["per_bucket"].values() for code in part["identifiers"]]
-    filters = {name: part["filters"] for name, part in narrowed["per_bucket"].items()}
-    codes = list(dict.fromkeys(codes))
-    return {"query": query, "filters": filters, "identifiers": codes, "only": narrowed["only"]}
-
-
-def part_plan(
-    corpus: Corpus,
-    plan: Plan,
-    text: str,
-    hard: dict[str, Filters],
-    context: Context,
-    *,
-    held: Link | None = None,
-) -> Plan:
-    """Return the plan with what each bucket reads in a part of the question, its filters narrowed to match something.
-
-    Args:
-        held: the link of the part's name in the lead bucket as the whole question gave it: with other words around it
-            the name may look like another one's.
+    The filters of the whole question would keep each part to the documents that another one names. A part's own name is
+    linked as in the whole question: with other words around it it may look like another one's.
     """
     per_bucket = {}
     for name in plan["buckets"]:
-        own = held if name == plan["buckets"][0] else None
-        part, _ = read(corpus, name, text, hard, context, own)
-        per_bucket[name] = going_with(corpus, name, part, own) if own and has_metadata(corpus) else part
-    return narrow(corpus, plan | {"per_bucket": per_bucket, "only": []}, text)[0]
+        held = told.link if name == plan["buckets"][0] else None
+        part, _ = read(corpus, name, told.question, hard, context, held)
+        per_bucket[name] = going_with(corpus, name, part, held) if held and has_metadata(corpus) else part
+    alone, _ = narrow(corpus, {**plan, "per_bucket": per_bucket, "only": []}, told.question)
+    return {
+        "label": told.label,
+        "question": told.question,
+        "per_bucket": alone["per_bucket"],
+        "only": alone["only"],
+    }
 
 
 def going_with(corpus: Corpus, name: str, part: Reading, held: Link) -> Reading:
@@ -293,7 +232,8 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         plan, said = fitted(corpus, plan)
         problems += [note("schema_plan", "linked value", line) for line in said]
     if apart := parts_apart(state["decomposition"]) if plan["kind"] == "passages" else []:
-        plan = plan | {"parts": [plan_part(corpus, plan, query, context) for query in apart]}
+        parts = [read_alone(corpus, plan, ToldSide(query, query), hard, context) for query in apart]
+        plan = {**plan, "parts": parts}
     return plan, problems
 
 

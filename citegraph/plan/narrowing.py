@@ -10,7 +10,7 @@ from citegraph.language import terms
 from citegraph.plan.stored_filters import inferred, printed
 from citegraph.question.reading import stored
 from citegraph.run.services import Corpus, has_metadata
-from citegraph.run.state_types import CallArguments, Decomposed, Plan, PlanPart, Reading, StoredClause
+from citegraph.run.state_types import CallArguments, Decomposed, Plan, Reading, StoredClause
 
 
 def narrow(corpus: Corpus, plan: Plan, question: str) -> tuple[Plan, list[str]]:
@@ -224,7 +224,9 @@ def parts_apart(decomposition: Decomposed) -> list[str]:
 
 def part_of(plan: Plan, query: str) -> CallArguments:
     """Return the arguments that a part's search brings along: filters by bucket, identifiers, documents; {} for others."""
-    parts: list[PlanPart] = [part for part in plan.get("parts", []) if part["query"] == query]
-    if not parts:
+    part = next((part for part in plan.get("parts", []) if part["question"] == query), None)
+    if part is None:
         return {}
-    return {"filters": parts[0]["filters"], "identifiers": parts[0]["identifiers"], "only": parts[0]["only"]}
+    codes = [code for reading in part["per_bucket"].values() for code in reading["identifiers"]]
+    filters = {name: reading["filters"] for name, reading in part["per_bucket"].items()}
+    return {"filters": filters, "identifiers": list(dict.fromkeys(codes)), "only": part["only"]}

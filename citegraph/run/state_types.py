@@ -62,15 +62,6 @@ class Reading(TypedDict, total=False):
     noun: str
 
 
-class Applied(TypedDict, total=False):
-    """What a turn left applied to one bucket: the next edit goes on from there."""
-
-    filters: list[StoredClause]
-    names: list[str]
-    terms: list[str]
-    noun: str
-
-
 class GroupCondition(TypedDict):
     """A condition on the number of a group: "more than 3 invoices"."""
 
@@ -148,20 +139,11 @@ class Shape(TypedDict, total=False):
 
 
 class Side(TypedDict):
-    """One side of a comparison, planned on its own."""
+    """A side of a comparison, or another part of the question that concerns other documents, read on its own."""
 
     label: str
     question: str
     per_bucket: dict[str, Reading]
-    only: list[str]
-
-
-class PlanPart(TypedDict):
-    """A part of a question that concerns other documents: what its searches bring along."""
-
-    query: str
-    filters: dict[str, list[StoredClause]]
-    identifiers: list[str]
     only: list[str]
 
 
@@ -183,7 +165,7 @@ class Plan(Shape, total=False):
     rows: list[RowsWanted]
     set: Shape
     sides: list[Side]
-    parts: list[PlanPart]
+    parts: list[Side]
     export: bool
     metadata: bool
     resolved: bool
@@ -568,14 +550,14 @@ class Left(Shape, total=False):
 
 
 class Turn(TypedDict, total=False):
-    """A question that was answered, as far as a follow-up needs it."""
+    """A question that was answered, as far as a follow-up needs it; `applied` holds of each bucket's reading what lasts."""
 
     asked: str
     question: str
     answer: str
     replies: str
     buckets: list[str]
-    applied: dict[str, Applied]
+    applied: dict[str, Reading]
     left: Left
 
 
