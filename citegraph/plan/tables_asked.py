@@ -18,6 +18,7 @@ from citegraph.plan.table_words import Named, TableReader, counted_column, names
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
+from citegraph.question.reading import nothing_read
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import Plan, Reading, RowsWanted
@@ -376,15 +377,8 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
     hard = [
         clause for clause in (part or {}).get("filters", []) if clause.get("origin", "user") != "inferred"
     ]
-    empty: Reading = {
-        "mentions": [],
-        "named": False,
-        "asked": [],
-        "identifiers": [],
-        "noun": "",
-    }
     said: Reading = {"filters": hard, "terms": [], "names": [], "unused": [], "lost": []}
-    lead: Reading = {**empty, **(part or {}), **said}
+    lead: Reading = {**nothing_read(), **(part or {}), **said}
     kept: Plan = {**plan}
     kept.pop("sides", None)
     kept |= {

@@ -35,7 +35,7 @@ from citegraph.question.named_values import amount_meant, read_beginnings, read_
 from citegraph.question.negation import Denials
 from citegraph.question.ordering import ranked_number
 from citegraph.question.phrases import conditions_among, document_words, find_phrase
-from citegraph.question.reading import Reader, stored
+from citegraph.question.reading import Reader, mention_of, stored
 from citegraph.question.spoken_of import runs, spoken_of, understood
 from citegraph.run.state_types import Reading
 
@@ -212,7 +212,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         "filters": [stored(item) for item in checked.filters],
         "dropped": [str(problem) for problem in checked.problems],
         "notes": reader.notes,
-        "mentions": [item.kept(negated=item in denied) for item in reader.mentions],
+        "mentions": [mention_of(item, negated=item in denied) for item in reader.mentions],
         "named": any(item.field in bucket.entity_fields and item.complete for item in reader.mentions),
         "asked": asked,
         "terms": left,

@@ -6,8 +6,37 @@ from datetime import date
 from typing import cast
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.run.state_types import Mention, StoredClause
+from citegraph.run.state_types import Mention, Reading, StoredClause
+
+
+def nothing_read() -> Reading:
+    """Return the reading of nothing."""
+    return {
+        "filters": [],
+        "mentions": [],
+        "named": False,
+        "asked": [],
+        "terms": [],
+        "names": [],
+        "unused": [],
+        "identifiers": [],
+        "noun": "",
+    }
+
+
+def mention_of(link: Link, *, negated: bool) -> Mention:
+    """Return a linked name as a reading keeps it."""
+    return {
+        "text": link.text,
+        "field": link.field,
+        "values": list(link.values[:20]),
+        "start": link.start,
+        "score": round(link.score, 3),
+        "complete": link.complete,
+        "negated": negated,
+    }
 
 
 def stored(item: Clause | Group) -> StoredClause:
@@ -25,29 +54,6 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned(Span):
-    """A name in the question that exists as a value: field and the values that it stands for."""
-
-    field: str = ""
-    values: tuple[str, ...] = ()
-    score: float = 1.0
-    cued: bool = False
-    complete: bool = True
-
-    def kept(self, *, negated: bool) -> Mention:
-        """Return the name as a reading keeps it."""
-        return {
-            "text": self.text,
-            "field": self.field,
-            "values": list(self.values[:20]),
-            "start": self.start,
-            "score": round(self.score, 3),
-            "complete": self.complete,
-            "negated": negated,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Atom(Span):
     """One condition as its own words say it, before denials and alternatives around it are seen.
 
@@ -57,7 +63,7 @@ class Atom(Span):
     """
 
     clause: Clause = field(default_factory=lambda: Clause(field="", operator="="))
-    mention: Mentioned | None = None
+    mention: Link | None = None
 
 
 @dataclass
@@ -79,7 +85,7 @@ class Reader:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def mentions(self) -> list[Mentioned]:
+    def mentions(self) -> list[Link]:
         """Return the names found so far."""
         return [atom.mention for atom in self.atoms if atom.mention is not None]
 
@@ -98,7 +104,7 @@ class Reader:
         value: object,
         start: int,
         end: int,
-        mention: Mentioned | None = None,
+        mention: Link | None = None,
     ) -> None:
         """Add the condition that the words of a span say, and mark them as understood."""
         raw = self.question[start:end].strip()
