@@ -34,6 +34,8 @@ async def documents_that_say(corpus: Corpus, plan: Plan, asked: AskedBack, quest
     ]
     if len(read) < 2:
         return []
+    if len(read) <= FEW and all(told.silent for told, _ in read):
+        return [told.document.doc_id for told, _ in read]
     read = await asyncio.to_thread(_in_force, corpus, read)
     if len(read) == 1:
         return [read[0][0].document.doc_id] if read[0][1] >= EVEN else []
@@ -46,6 +48,8 @@ async def documents_that_say(corpus: Corpus, plan: Plan, asked: AskedBack, quest
     return [told.document.doc_id for told, _ in read] if of_one_thing else []
 
 
+FEW = 4
+"""Documents of which it is said one by one that they do not state what is asked."""
 EVEN = 1.0
 """Logit from which a passage surely enough answers to be preferred to what another document says."""
 

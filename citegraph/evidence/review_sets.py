@@ -21,6 +21,7 @@ from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.numbers_asked import documents_meant
+from citegraph.plan.shape import names_one
 from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred
 from citegraph.plan.unbound import counts_or_lists, fields_bound, said_by_grammar, unbound_words
 from citegraph.question import cues
@@ -68,7 +69,9 @@ def described(question: str, part: Reading) -> str:
     if not (match or relative) or cues.NEGATION.search(FORBIDDEN.sub(" ", question)):
         return ""
     kept = []
-    for piece in re.findall(r"[^\s,.;:?!()\"“”]+", question[(match or relative).end() :]):  # type: ignore[union-attr]
+    told = question[(match or relative).end() :]  # type: ignore[union-attr]
+    told = BRACKETED.sub(" ", told)  # what stands in brackets only tells more of it
+    for piece in re.findall(r"[^\s,.;:?!()\"“”]+", told):
         telling = [word for word in words(piece) if word in part["terms"] and word not in STRUCTURE]
         if any(len(bare(word)) > 2 for word in telling):
             kept.append(piece)
@@ -94,6 +97,9 @@ def uncovered(question: str, part: Reading) -> str:
         if len(kept) > 1 and taken.isdisjoint(said):
             return " ".join(kept)
     return ""
+
+
+BRACKETED = re.compile(r"(?<=\w)\s+\([^()]*\)")
 
 
 ASKED_SET = re.compile(rf"\s*(?:{alternation('asking', 'which_members')})\s+\w+\s+", re.IGNORECASE)
@@ -322,7 +328,11 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
         if held:
             return held
-    if not (by_field or by_model) and matched > 1 and counts_or_lists(plan):
+    bucket = corpus.buckets[plan["buckets"][0]]
+    found_by_name = cues.EXISTENCE.search(state["question"]) and names_one(
+        bucket, plan["per_bucket"][bucket.name]
+    )
+    if not (by_field or by_model or found_by_name) and matched > 1 and counts_or_lists(plan):
         for told in dict.fromkeys(conditions_left(corpus, state, least) for least in (SAID, SURELY)):
             if told and not await selecting(corpus, plan, terms.content_words(told)):
                 continue
@@ -355,7 +365,7 @@ async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | Non
     part = plan["per_bucket"][name]
     match = cues.CONTAINS.search(question)
     told = (
-        question[match.end() :].partition("?")[0]
+        BRACKETED.sub(" ", question[match.end() :]).partition("?")[0]
         if match
         else adjoining(corpus.buckets[name], part, question)
     )

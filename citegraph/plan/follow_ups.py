@@ -448,6 +448,9 @@ def _edited(
     against = held_against(reading, bucket, text, turn)
     gone = dropped_fields(bucket, text, before)
     per_bucket, lines = edited_parts(corpus, plan, text, context, gone, against)
+    both = [] if reading["filters"] else of_both(bucket, turn, earlier, text)
+    if both:
+        per_bucket[name] = {**per_bucket[name], "filters": both}
     changed: Plan = {**plan, "per_bucket": per_bucket}
     part = per_bucket[name]
     filters_changed = part["filters"] != before["filters"]
@@ -461,6 +464,8 @@ def _edited(
     if left and again and not (gone or wanted) and reads_on(corpus, turn, part, bucket, reading, message):
         return with_fields(within_view(changed, turn), turn, name, [], reading), lines
     number = number_asked(bucket, said, function, wanted, turn)
+    if both and plan["intent"] == "compute":
+        number = lasting(plan["aggregate"])  # "both together" is no other number
     if number and number["function"] == "sum" and one_fact(turn):
         wanted, number = [str(number["field"])], None
     # After one document, or the largest of a set, another number or order is of the whole set again.
@@ -608,7 +613,8 @@ def mode_of(message: str) -> EditMode:
     """Return how the conditions of a message stand to those of the turn before."""
     if pattern("narrows").search(message):
         return "narrow"
-    return "add" if pattern("adds").search(plain(message)) else "replace"
+    said = pattern("sum").sub(" ", plain(message))  # "what do they add up to" adds no documents
+    return "add" if pattern("adds").search(said) else "replace"
 
 
 def _fields(reading: Reading) -> set[str]:
@@ -721,6 +727,24 @@ def compared_number(
     ):
         return None  # "by how much, in EUR": a currency is no other period or name
     return {**made, "sides": [list(before["filters"]), list(part["filters"])]}
+
+
+def of_both(bucket: Bucket, turn: Turn, earlier: Turn | None, message: str) -> list[StoredClause]:
+    """Return the conditions that the documents of either of the last two turns meet, which differ in one of them ("both years
+    together"); [] where that is not asked.
+    """
+    if earlier is None or pattern("both_sets").search(message) is None or pattern("change").search(message):
+        return []
+    one, other = (
+        list(item.get("applied", {}).get(bucket.name, {}).get("filters", [])) for item in (earlier, turn)
+    )
+    before, after = (
+        [item for item in held if item not in rest] for held, rest in ((one, other), (other, one))
+    )
+    if len(before) != 1 or len(after) != 1 or fields_of(before[0]) != fields_of(after[0]):
+        return []
+    either: StoredClause = {"mode": "any", "clauses": [before[0], after[0]]}
+    return [either if item == after[0] else item for item in other]
 
 
 def between_turns(bucket: Bucket, turn: Turn, earlier: Turn | None, message: str) -> WantedNumber | None:

@@ -176,7 +176,11 @@ def spread_asked(bucket: Bucket, question: str, lead: Reading) -> WantedNumber |
     )  # "the dearest and the cheapest": both are told, and how far they lie apart
     if pattern("change").search(question) is None and (not joined or read_groups(bucket, question)):
         return None
-    two = documents_meant(bucket, question) == 2
+    two = documents_meant(bucket, question) == 2 or any(
+        clause["operator"] == "in" and len(clause["value"]) == 2
+        for clause in flat(lead["filters"])
+        if (held := bucket.field(clause["field"])) and held.type == "date"
+    )  # "the bills of 3 May and of 9 June"
     declared = field_asked(bucket, "max", lead)
     field = declared.name if declared else bucket.main_amount
     if not (both or two) or field is None:

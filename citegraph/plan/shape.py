@@ -73,6 +73,8 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
         asked = intent == "compute" or asks(question, "sum") or asks(question, "count")
         asked = asked or (lead["noun"] == "plural" and not cues.LIST.search(question) and not order)
         wanted = aggregate if aggregate["function"] != "none" else _usual(bucket)
+        if wanted["function"] == "distinct" and wanted["field"] in groups:  # "how many per colour"
+            wanted = {"function": "count", "field": None}
         intent, aggregate = ("compute", wanted | {"group_by": groups}) if asked else (intent, aggregate)
     top = None if intent == "compare" or made else top_group(bucket, question)
     if top is None and not (made or order or groups) and intent != "compare":
@@ -127,8 +129,9 @@ def _as_tagged(bucket: Bucket, question: str, lead: Reading, made: Shape, read: 
     if not wants_documents(bucket, question, lead):
         return made
     # "Wie viel ist bei SN-5 offen?" counts nothing; "how many did Acme send?" does.
+    listed = read == "list" and cues.EXISTENCE.search(question) is not None and not lead["asked"]
     if names_one(bucket, lead) and not (read == "count" and counts_documents(bucket, question)):
-        return made
+        return shape("list", order=made["order_by"]) if listed else made
     bound = {clause["field"] for clause in flat(lead["filters"])}
     if read == "list" and not bound.issuperset(lead["asked"]) and lead["noun"] != "plural":
         return made

@@ -18,6 +18,7 @@ from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.terms import SHORT
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.answer_form import is_polar
+from citegraph.question.cues import CONTAINS
 from citegraph.question.functions import counting
 from citegraph.question.negation import joined_by
 from citegraph.question.phrases import find_phrase
@@ -62,10 +63,26 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
             is_additive(reader, declared, link, links)
             or is_common_word(reader, declared, link)
             or is_anothers(link)
+            or is_looked_up(reader, link)
         ):
             continue
         add_mention(reader, declared, link)
     narrow_names(reader)
+
+
+def is_looked_up(reader: Reader, link: Link) -> bool:
+    """Tell whether documents have to say a word that is only part of names that they have: "which notices mention Tallow"."""
+    before = reader.question[: link.start]
+    opened = before.rfind("(")
+    told = opened > 0 and ")" not in before[opened:]  # "mention Tallow (keys, tokens)"
+    said = [match.end() for match in CONTAINS.finditer(before)]
+    next_to = any(end >= len(before) - NEXT for end in said)
+    partly = len(link.values) > 1 and not link.complete and not link.cued
+    return (bool(said) and told) or (next_to and partly)
+
+
+NEXT = 2
+"""Characters between what says that documents mention something and that thing."""
 
 
 def read_spoken_values(reader: Reader, linker: ValueLinker) -> None:

@@ -113,14 +113,17 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
 
     Denying words that denied nothing known are used up by them.
     """
-    if any(
-        _denies_itself(atom) and left_out(reader.question, atom.start, atom.end) >= LEFT_OUT for atom in atoms
+    if not found.idle and any(
+        _denies_itself(atom)
+        and left_out(reader.question, atom.start, atom.end) >= (LEFT_OUT if found.atoms else 0)
+        for atom in atoms
     ):
         return  # the denial that the tagger sees is the kind's own
     naming = {
         place: left_out(reader.question, atom.start, atom.end)
         for place, atom in enumerate(atoms)
         if atom.clause.operator in NAMING and place not in found.atoms
+        if not _in_plain_brackets(reader.question, atom)
         if not pattern("narrows", after=r"\s+(?:\w{1,3}\s+)?$").search(reader.question[: atom.start])
     }
     more = {place for place, share in naming.items() if share >= LEFT_OUT}
@@ -139,6 +142,15 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
     if more:
         found.used += found.idle
         found.idle.clear()
+
+
+def _in_plain_brackets(question: str, atom: Atom) -> bool:
+    """Tell whether a condition stands in brackets in which, and before which, nothing denies: they tell more of what is meant."""
+    opened = question.rfind("(", 0, atom.start)
+    if opened < 0 or ")" in question[opened : atom.start]:
+        return False
+    said = question[:opened].rstrip().rpartition(" ")[2] + question[opened : atom.start]
+    return not any(denying(kind).search(said) for kind in ("except", "deny", "deny_noun"))
 
 
 def _denies_itself(atom: Atom) -> bool:
@@ -209,6 +221,9 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     read = tag_question(question).slot(atoms[place].start, atoms[place].end, "included")
     if odd and read >= LEFT_OUT:
         return None  # "the total without shipping, of A", "not the normal ones reported in 2019"
+    last = end + (gap.rstrip().rfind(" ") + 1)
+    if kind == "except" and odd and left_out(question, last, atoms[place].start) >= LEFT_OUT:
+        return place  # "without the ones that are merely flagged as drafts"
     led = not odd or _ends_small(gap)
     return place if led and len(odd) <= (1 if kind == "except" else ODD) else None
 

@@ -72,7 +72,7 @@ def read_rank(bucket: Bucket, question: str) -> Rank | None:
         if pattern("leading", before=r"\s+").match(said_in_digits, match.end()):
             limit = 0  # "the biggest first" orders all of them
         named = _named_field(bucket, question, match)
-        field = named or _usual_field(bucket, kind)
+        field = named or _ending(bucket, question, kind) or _usual_field(bucket, kind)
         group = _group(bucket, question, match)
         text = question[match.start() : match.end()]
         return Rank(field, kind in FALLING, limit, group, text, named is not None)
@@ -136,6 +136,16 @@ def field_at_start(bucket: Bucket, text: str) -> Field | None:
                 if ends and (best is None or ends[0] > best[0]):
                     best = (ends[0], declared)
     return best[1] if best else None
+
+
+def _ending(bucket: Bucket, question: str, kind: str) -> str | None:
+    """Return the date at which the usual length of time ends, where it is asked for: "valid the longest, until when?"."""
+    lengths = durations(bucket)[:1] if kind in ("longest", "shortest") else []
+    for rule in (rule for declared in lengths for rule in declared.extract if rule.years_between):
+        end = bucket.field(rule.years_between[-1])
+        if end and any(find_phrase(question, word) for word in end.words):
+            return end.name
+    return None
 
 
 def _usual_field(bucket: Bucket, kind: str) -> str | None:

@@ -425,7 +425,7 @@ class NameSearch:
         if literal := self._literal(entry):
             return literal
         best: Found | None = None
-        for run in self._runs(matches):
+        for run in self._runs(entry, matches):
             found = self._weigh(entry, run)
             if best is None or found.mass > best.mass:
                 best = found
@@ -446,25 +446,27 @@ class NameSearch:
         extra = set(name.qualifiers | name.legal)
         return Found(entry, inside[0], inside[-1], set(name.core), entry.mass, 1.0, extra)
 
-    def _runs(self, matches: Sequence[Match]) -> Iterator[list[Match]]:
+    def _runs(self, entry: Entry, matches: Sequence[Match]) -> Iterator[list[Match]]:
         run: list[Match] = []
         for match in matches:
             if run and match.first <= run[-1].last:
                 if match.quality > run[-1].quality:
                     run[-1] = match
                 continue
-            if run and not self._adjoining(run[-1].last, match.first):
+            if run and not self._adjoining(run[-1].last, match.first, entry.value):
                 yield run
                 run = []
             run.append(match)
         if run:
             yield run
 
-    def _adjoining(self, left: int, right: int) -> bool:
+    def _adjoining(self, left: int, right: int, name: str = "") -> bool:
         between = self.words[left + 1 : right]
         if len(between) > 2 or any(token.text not in CONNECTORS | LEGAL_FORMS for token in between):
             return False
         gap = self.text[self.words[left].end : self.words[right].start]
+        if "(" in gap and name and "(" not in name:
+            return False
         last = self.words[left].text
         ended = re.search(r"\.\s", gap) and len(last) > 3 and last not in LEGAL_FORMS
         return not ended and not re.search(r"[!?;:–—]\s|\s[–—-]\s|/", gap)
@@ -488,7 +490,7 @@ class NameSearch:
             while 0 <= index < len(self.words):
                 word = self.words[index].text
                 edge = found.last if step == 1 else found.first
-                if not self._adjoining(min(edge, index), max(edge, index)):
+                if not self._adjoining(min(edge, index), max(edge, index), found.entry.value):
                     break
                 near = next((part for part in rest if _alike(word, part)), None)
                 if near:
