@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from citegraph.corpus.filters.clause import Filters, filtered_fields
+from citegraph.corpus.filters.clause import Filters, filtered_fields, typed_filters
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.bucket import Bucket
@@ -71,7 +71,9 @@ def main() -> None:
                 }
                 if not wanted:
                     continue
-                found = fields_in(read_question(bucket, linker, asked["q"], DAY).clauses, bucket)
+                found = fields_in(
+                    typed_filters(read_question(bucket, linker, asked["q"], DAY)["filters"]), bucket
+                )
                 seen["questions"] += 1
                 seen["exact"] += found == wanted
                 seen["hit"] += len(found & wanted)

@@ -64,7 +64,7 @@ from citegraph.run.events import told
 from citegraph.run.model_calls import Stopwatch, note, own_part, wants_model
 from citegraph.run.services import Corpus, Services, corpus_of
 from citegraph.run.state import State, Update, add_usage
-from citegraph.run.state_types import Applied, CitedSpan, Correction, Draft, StoredNote, Turn
+from citegraph.run.state_types import CitedSpan, Correction, Draft, Reading, StoredNote, Turn
 
 AROUND = 120
 """Characters of context around a cited span that verification may look at."""
@@ -650,7 +650,7 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         "replies": replies_shown(state),
         "buckets": answer.buckets,
         "applied": {
-            name: cast(Applied, {key: value for key, value in part.items() if key in APPLIED})
+            name: cast(Reading, {key: value for key, value in part.items() if key in APPLIED})
             for name, part in plan.get("per_bucket", {}).items()
         },
         "left": left_of(plan, draft),

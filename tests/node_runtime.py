@@ -5,11 +5,10 @@ from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
-from citegraph.corpus.filters.clause import Clause
 from citegraph.llm.scripted import Replies, Script, scripted
-from citegraph.question.reading import Reading
 from citegraph.run.context import Context
 from citegraph.run.services import Services
+from citegraph.run.state_types import Reading
 
 TODAY = date(2025, 3, 1)
 """The day that "last year" refers to in these tests."""
@@ -19,10 +18,12 @@ Condition = tuple[str, str, Any]
 
 
 def conditions(reading: Reading) -> list[Condition]:
-    """Return the clauses of a reading as (field, operator, value), sorted by field."""
-    found = [(item.field, item.operator, item.value) for item in reading.clauses if isinstance(item, Clause)]
-    assert len(found) == len(reading.clauses)
-    return sorted(found, key=lambda item: item[0])
+    """Return the conditions of a reading as (field, operator, value), amounts as they are written, sorted by field."""
+    found = [(item["field"], item["operator"], item["value"]) for item in reading["filters"]]
+    written = [
+        (*rest, " ".join(value.values()) if isinstance(value, dict) else value) for *rest, value in found
+    ]
+    return sorted(written, key=lambda item: item[0])
 
 
 def runtime(**settings: Any) -> Any:

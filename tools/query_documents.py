@@ -13,7 +13,7 @@ from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.errors import BadInput
 from citegraph.plan.rows_asked import Function, filters_of, row_query
-from citegraph.plan.stored_filters import stored
+from citegraph.question.reading import stored
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state_types import RowsWanted
 from tools.scope import Scope, day_of, hard_filters

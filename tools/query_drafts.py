@@ -8,17 +8,19 @@ from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_statements import computed, listed
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.language.amounts import number_text
-from citegraph.plan.stored_filters import stored
+from citegraph.plan.shape import formed, shape
+from citegraph.question.reading import nothing_read, stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import (
     AgentTurn,
-    BucketPlan,
     CallArguments,
     CitedSpan,
     Draft,
     NumberMade,
+    OrderBy,
     Plan,
+    Reading,
     ToolCall,
     WantedNumber,
 )
@@ -33,40 +35,27 @@ HEAD = 200
 
 def plan_of(corpus: Corpus, transcript: Sequence[AgentTurn], scope: Scope, question: str) -> Plan:
     """Return the plan that the calls so far amount to, newest bucket first, for compose, verification and notes; blocking."""
-    per_bucket: dict[str, BucketPlan] = {}
-    shape: Plan = {"kind": "passages", "intent": "qa", "aggregate": NOTHING, "order_by": None}
+    per_bucket: dict[str, Reading] = {}
+    form = formed({}, shape("qa"))
     worked = [call for turn in transcript for call in turn["calls"] if "error" not in call]
     for place, call in enumerate(reversed(worked)):
         name = call["args"].get("bucket")
         if name is None:
             continue
         if place == 0 and call["tool"] == "query_documents":
-            shape = query_shape(corpus, call["args"])
+            form = query_shape(corpus, call["args"])
         if name not in per_bucket:
             given = [FilterClause.model_validate(item) for item in call["args"].get("filters") or []]
             typed, _ = checked_filters(corpus, name, given, scope)
             filters = [stored(clause) for clause in (*scope.hard(name), *typed)]
             asked = [str(field) for field in call["args"].get("select") or []]
-            per_bucket[name] = EMPTY_PART | {"filters": filters, "asked": asked}
+            per_bucket[name] = nothing_read() | {"filters": filters, "asked": asked}
     if not per_bucket:
         first = next(iter(scope.filters), None)
         hard = [stored(clause) for clause in scope.hard(first)] if first else []
-        per_bucket = {first: EMPTY_PART | {"filters": hard}} if first else {}
+        per_bucket = {first: nothing_read() | {"filters": hard}} if first else {}
     fixed: Plan = {"strategy": "hybrid", "queries": [question], "only": []}
-    return {**fixed, **shape, "buckets": list(per_bucket), "per_bucket": per_bucket}
-
-
-NOTHING: WantedNumber = {"function": "none", "field": None}
-EMPTY_PART: BucketPlan = {
-    "filters": [],
-    "mentions": [],
-    "named": False,
-    "asked": [],
-    "terms": [],
-    "names": [],
-    "identifiers": [],
-    "noun": "",
-}
+    return {**fixed, **form, "buckets": list(per_bucket), "per_bucket": per_bucket}
 
 
 def query_shape(corpus: Corpus, arguments: CallArguments) -> Plan:
@@ -76,36 +65,21 @@ def query_shape(corpus: Corpus, arguments: CallArguments) -> Plan:
     if asked.rows:
         wanted = rows_wanted(corpus, asked)
         intent = "list" if wanted["function"] == "none" else "compute"
-        return {
-            "kind": "documents",
-            "intent": intent,
-            "aggregate": NOTHING,
-            "order_by": None,
-            "rows": [wanted],
-        }
-    aggregate = NOTHING.copy()
+        return formed({"rows": [wanted]}, shape(intent))
+    number: WantedNumber | None = None
     if asked.aggregate or asked.group_by:
         first = asked.aggregate[0] if asked.aggregate else None
         declared = bucket.field(first.field) if first and first.field else None
-        aggregate = {
-            "function": first.function if first else "count",
-            "field": declared.name if declared else None,
-        }
-        aggregate |= {"group_by": list(asked.group_by)} if asked.group_by else {}
-    order = asked.order_by[0] if asked.order_by and not asked.aggregate else ""
-    ordered = bucket.field(order.removeprefix("-")) if order else None
-    return {
-        "kind": "documents",
-        "intent": "list" if aggregate["function"] == "none" else "compute",
-        "aggregate": aggregate,
-        "order_by": {
-            "field": ordered.name,
-            "descending": order.startswith("-"),
-            "limit": asked.limit if "limit" in arguments else 0,
-        }
-        if ordered
-        else None,
-    }
+        field = declared.name if declared else None
+        number = {"function": first.function if first else "count", "field": field}
+        number |= {"group_by": list(asked.group_by)} if asked.group_by else {}
+    name = asked.order_by[0] if asked.order_by and not asked.aggregate else ""
+    ordered = bucket.field(name.removeprefix("-")) if name else None
+    order: OrderBy | None = None
+    if ordered:
+        limit = asked.limit if "limit" in arguments else 0
+        order = {"field": ordered.name, "descending": name.startswith("-"), "limit": limit}
+    return formed({}, shape("compute" if number else "list", number, order))
 
 
 def proven(corpus: Corpus, transcript: Sequence[AgentTurn], scope: Scope, context: Context) -> Draft:

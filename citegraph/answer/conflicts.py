@@ -19,7 +19,7 @@ from citegraph.language.claim_tokens import content_stems, sentence_spans
 from citegraph.language.terms import bare
 from citegraph.question.phrases import find_phrase
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import BucketPlan, CitedSpan, Draft, Plan, Values
+from citegraph.run.state_types import CitedSpan, Draft, Plan, Reading, Values
 
 MAX_RIVALS = 2
 """Documents that are quoted against an answer, at most."""
@@ -173,7 +173,7 @@ def spoken_line(document: Document, spans: Sequence[CitedSpan], asked: frozenset
 
 
 def asked_stems(
-    bucket: Bucket, document: Document, values: Values, part: BucketPlan, question: str
+    bucket: Bucket, document: Document, values: Values, part: Reading, question: str
 ) -> frozenset[str]:
     """Return the stems of the question without those that name the document."""
     named = content_stems(" ".join(identifying(bucket, document, values, part)))

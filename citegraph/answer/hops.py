@@ -9,7 +9,7 @@ from statistics import mean
 
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import STATED, around, near_windows
-from citegraph.answer.one_document import Reading, reading_of, similarity_to
+from citegraph.answer.one_document import Told, reading_of, similarity_to
 from citegraph.citations.prompt_injection import without_orders
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document
@@ -87,7 +87,7 @@ async def lead_on(corpus: Corpus, state: State, context: Context, decision: Deci
     return {"status": "more", "reason": f"the passages lead on to {names}", "calls": calls, "chain": chain}
 
 
-def lacking_fields(corpus: Corpus, plan: Plan, first: Reading) -> list[str]:
+def lacking_fields(corpus: Corpus, plan: Plan, first: Told) -> list[str]:
     """Return the fields that are asked for, and by which nothing was chosen, that a document does not state."""
     part = plan["per_bucket"].get(first.document.bucket, {})
     held = corpus.annotations.get(first.document.doc_id, first.document.bucket) or {}
@@ -323,9 +323,9 @@ def _answered(step: Step) -> Decision:
     )
 
 
-async def read_hops(corpus: Corpus, plan: Plan, hops: Sequence[Hop]) -> list[Reading]:
+async def read_hops(corpus: Corpus, plan: Plan, hops: Sequence[Hop]) -> list[Told]:
     """Return what each document of a chain says to its part of the question, the passage of the finder first."""
-    read: list[Reading] = []
+    read: list[Told] = []
     for hop in hops:
         told = await reading_of(corpus, plan, hop["doc"], hop["question"])
         if told is None:

@@ -24,7 +24,7 @@ from citegraph.question.functions import counted_at
 from citegraph.question.phrases import conditions_among, find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from citegraph.run.state_types import BucketPlan, CitedSpan, Draft, Plan, Values
+from citegraph.run.state_types import CitedSpan, Draft, Plan, Reading, Values
 
 IDENTITY = 400
 """Characters of a document's head that tell which one it is: sender, address, date."""
@@ -32,7 +32,7 @@ IDENTITY = 400
 
 async def reading_of(
     corpus: Corpus, plan: Plan, doc_id: str, question: str, seen: Iterable[Chunk] = ()
-) -> "Reading | None":
+) -> "Told | None":
     """Return what a document says to a question, None when it is gone.
 
     Args:
@@ -51,7 +51,7 @@ async def reading_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Told:
     """What one document says to a question.
 
     Attributes:
@@ -74,7 +74,7 @@ class Reading:
         return self.whole or (bool(self.passages) and self.passages[0][1] >= STATED)
 
 
-def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan, question: str) -> Reading:
+def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan, question: str) -> Told:
     """Return what one document says to a question; blocking."""
     values = corpus.annotations.get(document.doc_id, bucket.name) or {}
     part = plan["per_bucket"].get(bucket.name, {})
@@ -84,9 +84,9 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
         similar = similarity_to(corpus, question)
         told = best_passages(document.text, question, bucket.language, skip=named, limit=4, similar=similar)
         passages = tuple((item, STATED) for item in summary(document, told))
-        return Reading(document, title, {}, {}, passages, silent=False, whole=True)
+        return Told(document, title, {}, {}, passages, silent=False, whole=True)
     # Of a document that is chosen already a field may be asked by which another one was found.
-    chosen: BucketPlan = {**part, "filters": []} if plan.get("only") else part
+    chosen: Reading = {**part, "filters": []} if plan.get("only") else part
     stated = stated_values(bucket, document, values, chosen, question)
     if not stated and PERSON.search(question) and corpus.finder:
         beside = [word for word in part.get("terms", []) if word not in words(title)]
@@ -112,10 +112,10 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
         said = somewhere(corpus, document, question, named)
         passages = tuple(one for one in said if fits_wanted(bucket, chosen, one[0])) or passages
         absent = not passages or passages[0][1] < SAYS
-    return Reading(document, title, stated, places, passages, silent=neither or (absent and not stated))
+    return Told(document, title, stated, places, passages, silent=neither or (absent and not stated))
 
 
-def fits_wanted(bucket: Bucket, part: BucketPlan, passage: Passage) -> bool:
+def fits_wanted(bucket: Bucket, part: Reading, passage: Passage) -> bool:
     """Tell whether a passage may state what is asked: without a figure it states no number, amount or date.
 
     A quantity stands in its unit, or beside a word of its field.
@@ -167,7 +167,7 @@ def answered_elsewhere(
     }
 
 
-def written(told: Reading) -> Draft:
+def written(told: Told) -> Draft:
     """Return the draft from one document; it says so when the document lacks what is asked."""
     document = told.document
     if told.silent:
@@ -241,7 +241,7 @@ NEAREST = "Not clearly stated; the nearest passage is:"
 UNSURE = "it is uncertain whether the passage answers the question"
 
 
-def not_stated(told: Reading) -> Draft:
+def not_stated(told: Told) -> Draft:
     """Return the draft that says that a document does not state what is asked, with its nearest passage."""
     document = told.document
     lines = [f"Not found in the document: {told.title} [{document.doc_id}]."]
@@ -266,9 +266,7 @@ def with_heads(text: str, passages: Sequence[Passage]) -> list[tuple[int, int]]:
 HOW_MUCH = ("amount_asked", "money", "costs")
 
 
-def stated_values(
-    bucket: Bucket, document: Document, values: Values, part: BucketPlan, question: str
-) -> Json:
+def stated_values(bucket: Bucket, document: Document, values: Values, part: Reading, question: str) -> Json:
     """Return the values of the document that the question asks for, at most two.
 
     The field by which it was found is one only where it holds more than was said ("the parties to the lease with A").
@@ -317,7 +315,7 @@ def rests_of_sums(bucket: Bucket, question: str, asked: Sequence[str]) -> list[s
     return names
 
 
-def _has_its_amount(document: Document, part: BucketPlan) -> bool:
+def _has_its_amount(document: Document, part: Reading) -> bool:
     """Tell whether a condition holds one item of a list and the document prints an amount behind it, which is then meant."""
     items = [clause["value"] for clause in part.get("filters", []) if clause.get("operator") == "contains"]
     return any(
@@ -362,7 +360,7 @@ def similarity_to(corpus: Corpus, question: str) -> Similar | None:
     return lambda texts: [float(value) for value in embedder.embed_documents(list(texts)) @ query]
 
 
-def identifying(bucket: Bucket, document: Document, values: Values, part: BucketPlan) -> list[str]:
+def identifying(bucket: Bucket, document: Document, values: Values, part: Reading) -> list[str]:
     """Return the words of the question that only say which document is meant; one item of its lists may be what is asked."""
     items = {declared.name for declared in bucket.fields if declared.type == "keywords"} - {
         *bucket.entity_fields

@@ -21,7 +21,7 @@ from citegraph.answer.cells import (
 )
 from citegraph.answer.cited_spans import CITED_INPUTS, cell, value_spans
 from citegraph.corpus.filters.clause import Clause, Filters, typed_filters
-from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
+from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate, Having
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, QueryResult, run_query
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.amounts import Money, number_text
@@ -29,7 +29,7 @@ from citegraph.language.terms import fold
 from citegraph.plan.stored_filters import bucket_filters, flat, printed
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from citegraph.run.state_types import Draft, NumberMade, Plan, StoredClause, WantedNumber
+from citegraph.run.state_types import Draft, NumberMade, Plan, StoredClause
 
 INPUTS = 5000
 """Documents whose values are read to be cited and recomputed."""
@@ -97,6 +97,28 @@ def is_deducted(bucket: Bucket, row: Mapping[str, Any]) -> bool:
     )
 
 
+def set_query(
+    plan: Plan, only: tuple[str, ...] | None = None, filters: Filters | None = None
+) -> DocumentQuery:
+    """Return the query of the number that a plan wants, with its groups; over the plan's own conditions unless others are given."""
+    name, made = plan["buckets"][0], plan["aggregate"]
+    groups, top, kept = tuple(made.get("group_by") or ()), made.get("top"), made.get("having")
+    field = None if groups and made["function"] == "count" else made.get("field") or None
+    aggregate = Aggregate(function=cast(Any, made["function"]), field=field)
+    ranked = f"-{aggregate.name}" if top == "most" else aggregate.name
+    return DocumentQuery(
+        bucket=name,
+        filters=bucket_filters(plan, name) if filters is None else filters,
+        aggregate=(aggregate,),
+        group_by=groups,
+        besides=tuple(made["besides"]) if "besides" in made else None,
+        order_by=(ranked,) if top else groups,
+        having=(Having.model_validate(kept),) if kept else (),
+        limit=GROUPS if top else LISTED_GROUPS,
+        only=only,
+    )
+
+
 def number_lines(
     corpus: Corpus, plan: Plan, filters: Filters, only: tuple[str, ...] | None, label: str = ""
 ) -> tuple[Draft, QueryResult, dict[str, Any]]:
@@ -104,10 +126,8 @@ def number_lines(
     name = plan["buckets"][0]
     bucket, made = corpus.buckets[name], plan["aggregate"]
     function, field = made["function"], made.get("field") or ""
-    aggregate = Aggregate(function=cast(Any, function), field=field or None)
-    result = run_query(
-        corpus.annotations, DocumentQuery(bucket=name, filters=filters, aggregate=(aggregate,), only=only)
-    )
+    query = set_query(plan, only, filters)
+    result, (aggregate,) = run_query(corpus.annotations, query), query.aggregate
     asked = {clause["field"] for clause in flat(plan["per_bucket"][name]["filters"])}
     signed = function == "sum" and not set(bucket.deduct) & asked
     values = inputs_of(corpus, bucket, field, filters, only, signed=signed) if field else {}
@@ -404,8 +424,8 @@ def extreme_of(values: Mapping[str, Any], members: Sequence[str], function: str)
     return [doc_id for doc_id, amount in amounts.items() if amount == best]
 
 
-GROUPS = 10_000
-"""Groups that are compared; with more nothing is said of the first."""
+GROUPS, LISTED_GROUPS = 10_000, 1_000
+"""Groups that are compared (with more nothing is said of the first), and those of a table."""
 NAMED = 5
 """Groups that are named when several have the same."""
 
@@ -415,19 +435,9 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
 
     Documents without the field that groups are no group; currencies are not compared.
     """
-    name, made = plan["buckets"][0], plan["aggregate"]
-    aggregate = Aggregate(function=made["function"], field=made["field"])
-    query = DocumentQuery(
-        bucket=name,
-        filters=bucket_filters(plan, name),
-        aggregate=(aggregate,),
-        group_by=tuple(made["group_by"]),
-        besides=besides_of(made),
-        order_by=(f"-{aggregate.name}" if made["top"] == "most" else aggregate.name,),
-        limit=GROUPS,
-        only=only,
-    )
-    result = run_query(corpus.annotations, query)
+    made = plan["aggregate"]
+    query = set_query(plan, only)
+    result, (aggregate,) = run_query(corpus.annotations, query), query.aggregate
     rows = [
         row for row in result.rows if row[made["group_by"][0]] != NO_VALUE and row[aggregate.name] is not None
     ]
@@ -465,11 +475,6 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
         "table": table_of(result.columns, shown, [], json_cell),
         "unanswerable": not draft["cited"],
     }
-
-
-def besides_of(made: WantedNumber) -> tuple[str, ...] | None:
-    """Return the values that a wanted number leaves out of its groups, None where it says nothing of them."""
-    return tuple(made["besides"]) if "besides" in made else None
 
 
 def _best(rows: Sequence[Json], column: str, limit: int) -> list[list[Json]]:

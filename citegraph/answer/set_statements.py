@@ -20,12 +20,12 @@ from citegraph.answer.cells import (
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
 from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_numbers import (
-    besides_of,
     computed_number,
     coverage_notes,
     group_keys,
     is_deducted,
     said_period,
+    set_query,
     share_of,
     side_by_side,
     spoken,
@@ -33,7 +33,7 @@ from citegraph.answer.set_numbers import (
 )
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.likeness import identifier_fields
-from citegraph.corpus.records.querying.aggregates import Aggregate, Having
+from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.names_in_texts import grouped_by_name, worded
@@ -441,20 +441,8 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
     """Return the draft of a table of groups ("spend per vendor per month"), computed by the database."""
     name = plan["buckets"][0]
     function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
-    aggregate = Aggregate(function=cast(Any, function), field=field if function != "count" else None)
-    groups = tuple(plan["aggregate"]["group_by"])
-    kept = plan["aggregate"].get("having")
-    query = DocumentQuery(
-        bucket=name,
-        filters=bucket_filters(plan, name),
-        aggregate=(aggregate,),
-        group_by=groups,
-        besides=besides_of(plan["aggregate"]),
-        order_by=groups,
-        having=(Having.model_validate(kept),) if kept else (),
-        limit=1000,
-        only=only,
-    )
+    query = set_query(plan, only)
+    groups = query.group_by
     result = run_query(corpus.annotations, query)
     rows = [[row.get(column) for column in result.columns] for row in result.rows]
     # The table is the statement; what stands beside it says how it came about, and is held against no passage.

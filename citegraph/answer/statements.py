@@ -11,7 +11,7 @@ from citegraph.answer.cells import made_number
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.hops import read_hops
-from citegraph.answer.one_document import Reading, reading_of, written
+from citegraph.answer.one_document import Told, reading_of, written
 from citegraph.answer.told_apart import apart_from
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.quotations import quotable
@@ -27,7 +27,7 @@ from citegraph.run.services import Corpus
 from citegraph.run.state import State
 from citegraph.run.state_types import AskedBack, CitedSpan, Draft, Plan, Through
 
-Side = tuple[str, Reading | None]
+Side = tuple[str, Told | None]
 """The label of a side with what its document says, None where no document was found."""
 SAME = 0.5
 """Share of their words from which two passages say the same thing."""
@@ -100,7 +100,7 @@ def compared(sides: Sequence[Side]) -> list[Draft]:
     return [*drafts, difference] if difference else drafts
 
 
-def said(label: str, told: Reading | None) -> Draft:
+def said(label: str, told: Told | None) -> Draft:
     """Return the draft of one side; each of its lines begins with the label."""
     if told is None:
         missing = f"{label}: no document was found."
@@ -112,7 +112,7 @@ def said(label: str, told: Reading | None) -> Draft:
     return {**draft, "text": lines, **({"partial": unsaid} if draft.get("unanswerable") else {})}
 
 
-def alike(one: Reading, other: Reading) -> tuple[Reading, Reading]:
+def alike(one: Told, other: Told) -> tuple[Told, Told]:
     """Return both readings with the two passages first that answer best together."""
     best = max(
         (
@@ -134,7 +134,7 @@ def alike(one: Reading, other: Reading) -> tuple[Reading, Reading]:
     return _with_first(one, a), _with_first(other, b)
 
 
-def values_of(one: Reading, other: Reading) -> tuple[Fact, Fact] | None:
+def values_of(one: Told, other: Told) -> tuple[Fact, Fact] | None:
     """Return the only values that the first passages of two readings hold, of one dimension and both surely enough.
 
     Beside a condition ("5 x 10^10 Ω at 60 % RH") it is open which of the values is asked for.
@@ -146,7 +146,7 @@ def values_of(one: Reading, other: Reading) -> tuple[Fact, Fact] | None:
     return _pair(first, second) if alone else None
 
 
-def of_fields(one: Reading, other: Reading) -> Draft | None:
+def of_fields(one: Told, other: Told) -> Draft | None:
     """Return the line that subtracts the amounts of the first field that both state, None without one."""
     for name, value in one.stated.items():
         rival = other.stated.get(name)
@@ -158,7 +158,7 @@ def of_fields(one: Reading, other: Reading) -> Draft | None:
     return None
 
 
-def of_passages(pair: tuple[Fact, Fact], one: Reading, other: Reading) -> Draft | None:
+def of_passages(pair: tuple[Fact, Fact], one: Told, other: Told) -> Draft | None:
     """Return the line that subtracts the values of two passages, None when their units differ."""
     units = [_unit(fact) for fact in pair]
     as_printed = units[0] == units[1]
@@ -172,7 +172,7 @@ def difference_of(
     what: str,
     values: tuple[Decimal, Decimal],
     unit: str,
-    read: tuple[Reading, Reading],
+    read: tuple[Told, Told],
     *,
     amounts: bool = False,
 ) -> Draft:
@@ -186,14 +186,14 @@ def difference_of(
     return {"text": text, "cited": [], "derivations": [made], "unanswerable": False}
 
 
-def _pairs(one: Reading, other: Reading) -> Iterator[tuple[tuple[Passage, float], tuple[Passage, float]]]:
+def _pairs(one: Told, other: Told) -> Iterator[tuple[tuple[Passage, float], tuple[Passage, float]]]:
     for a in one.passages[:LOOKED_AT]:
         for b in other.passages[:LOOKED_AT]:
             if min(a[1], b[1]) >= ABSENT:
                 yield a, b
 
 
-def _with_first(told: Reading, first: tuple[Passage, float]) -> Reading:
+def _with_first(told: Told, first: tuple[Passage, float]) -> Told:
     rest = tuple(item for item in told.passages if item[0] != first[0])
     return replace(told, passages=(first, *rest))
 

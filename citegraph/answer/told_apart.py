@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from citegraph.answer.cited_spans import cite_values, line_end
 from citegraph.answer.conflicts import as_candidate, supersedes
 from citegraph.answer.found_spans import ABSENT, STATED, WINDOW
-from citegraph.answer.one_document import Reading, reading_of
+from citegraph.answer.one_document import Told, reading_of
 from citegraph.corpus.index.searcher import TermWeights, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
@@ -16,7 +16,7 @@ from citegraph.evidence.candidates import companies_asked
 from citegraph.language.terms import content_words, stem, stems, words
 from citegraph.question.named_values import clause_of
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import AskedBack, BucketPlan, Offsets, Plan, Through
+from citegraph.run.state_types import AskedBack, Offsets, Plan, Reading, Through
 
 
 async def documents_that_say(corpus: Corpus, plan: Plan, asked: AskedBack, question: str) -> list[str]:
@@ -54,7 +54,7 @@ EVEN = 1.0
 """Logit from which a passage surely enough answers to be preferred to what another document says."""
 
 
-def _in_force(corpus: Corpus, read: Sequence[tuple[Reading, float]]) -> list[tuple[Reading, float]]:
+def _in_force(corpus: Corpus, read: Sequence[tuple[Told, float]]) -> list[tuple[Told, float]]:
     """Return what documents say without the versions that another one replaces, which may answer as well; blocking."""
     bucket = corpus.buckets[read[0][0].document.bucket]
     values = corpus.annotations.values_of(bucket.name, [told.document.doc_id for told, _ in read])
@@ -69,7 +69,7 @@ def _in_force(corpus: Corpus, read: Sequence[tuple[Reading, float]]) -> list[tup
     ]
 
 
-def _one_thing(corpus: Corpus, read: Sequence[Reading]) -> bool:
+def _one_thing(corpus: Corpus, read: Sequence[Told]) -> bool:
     """Tell whether documents have one title, and are of the same companies or people; blocking."""
     bucket = corpus.buckets[read[0].document.bucket]
     values = corpus.annotations.values_of(bucket.name, [told.document.doc_id for told in read])
@@ -79,7 +79,7 @@ def _one_thing(corpus: Corpus, read: Sequence[Reading]) -> bool:
     return titled and len(known) == len(read) and all(one == known[0] for one in known)
 
 
-def _logit(told: Reading) -> float:
+def _logit(told: Told) -> float:
     """Return how likely a document answers, in logits: a stated field surely does, a silent document does not."""
     if told.silent:
         return -math.inf
@@ -134,14 +134,14 @@ def apart_from(plan: Plan, through: Through, targets: Sequence[str]) -> Plan:
     Of several values of that field the others are still asked for.
     """
     shared = through.get("field", "")
-    per_bucket: dict[str, BucketPlan] = {
+    per_bucket: dict[str, Reading] = {
         name: {**part, "asked": [one for one in part.get("asked", []) if one != shared or through["listed"]]}
         for name, part in plan["per_bucket"].items()
     }
     return {**plan, "per_bucket": per_bucket, "only": list(targets)}
 
 
-def _named_by(corpus: Corpus, first: Reading) -> list[tuple[str, Offsets]]:
+def _named_by(corpus: Corpus, first: Told) -> list[tuple[str, Offsets]]:
     """Return the documents whose own name a document gives in its likeliest passages, or in a field, and where; blocking."""
     bucket = corpus.buckets[first.document.bucket]
     own = corpus.annotations.get(first.document.doc_id, bucket.name) or {}
@@ -158,7 +158,7 @@ def _named_by(corpus: Corpus, first: Reading) -> list[tuple[str, Offsets]]:
     return list(found.items())[:MOST]
 
 
-def _names(first: Reading) -> Iterator[tuple[str, Offsets]]:
+def _names(first: Told) -> Iterator[tuple[str, Offsets]]:
     """Yield the names of the likeliest passages, of a short document those of all of it, each with its line."""
     text, short = first.document.text, len(first.document.text) <= 2 * WINDOW
     near = [(passage.start, passage.end) for passage, _ in first.passages[:NEAR]]

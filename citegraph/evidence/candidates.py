@@ -12,7 +12,7 @@ from citegraph.evidence.passages import hydrate
 from citegraph.language.terms import bare, stem, stems, words
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.services import Corpus, corpus_of
-from citegraph.run.state_types import BucketPlan, Plan, Reference
+from citegraph.run.state_types import Plan, Reading, Reference
 
 CLOSE_LOOK = 12
 """Filtered sets of up to this many documents are read whole before one of them is chosen."""
@@ -159,19 +159,19 @@ def rank(
     )
 
 
-def stated(part: BucketPlan, values: dict[str, Any]) -> int:
+def stated(part: Reading, values: dict[str, Any]) -> int:
     """Return 1 when a document has a value for the field asked first, 0 else; only where filters chose the documents."""
     asked = asked_first(part)
     return int(bool(part.get("filters")) and asked in values)
 
 
-def asked_first(part: BucketPlan) -> str:
+def asked_first(part: Reading) -> str:
     """Return the first field that is asked for and is no condition, "" for none."""
     filtered = {clause.get("field") for clause in part.get("filters", [])}
     return next((name for name in part.get("asked", []) if name not in filtered), "")
 
 
-def companies_asked(bucket: Bucket, part: BucketPlan) -> list[str]:
+def companies_asked(bucket: Bucket, part: Reading) -> list[str]:
     """Return the fields of companies and people that are asked for."""
     fields = (bucket.field(name) for name in part.get("asked", []))
     return [item.name for item in fields if item and item.kind in {"organization", "person"}]

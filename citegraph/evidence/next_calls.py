@@ -23,11 +23,11 @@ from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state import State
 from citegraph.run.state_types import (
-    BucketPlan,
     CallArguments,
     Decision,
     Decomposed,
     Plan,
+    Reading,
     Routed,
     StoredClause,
     StoredNote,
@@ -232,7 +232,7 @@ def counted_names(
     return found, [note("review", "found", said), *left_out]
 
 
-def settled(part: BucketPlan, filters: Sequence[StoredClause]) -> BucketPlan:
+def settled(part: Reading, filters: Sequence[StoredClause]) -> Reading:
     """Return a part with filters for which the words of the question stand: none of them is left."""
     return {**part, "filters": list(filters), "names": [], "terms": [], "identifiers": [], "mentions": []}
 

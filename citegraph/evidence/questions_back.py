@@ -7,7 +7,8 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.evidence.candidates import Candidate
 from citegraph.language.terms import language_of
 from citegraph.language.word_tables import pattern, table
-from citegraph.plan.stored_filters import bucket_filters, printed, stored
+from citegraph.plan.stored_filters import bucket_filters, printed
+from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state import Json, State

@@ -46,7 +46,8 @@ from citegraph.language.terms import bare, content_words
 from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Passage, Prompt
 from citegraph.plan.narrowing import leads_on
-from citegraph.plan.plan_by_model import FEW, SETS, fields_stated
+from citegraph.plan.plan_by_model import FEW, fields_stated
+from citegraph.plan.shape import SETS
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context

@@ -21,16 +21,17 @@ from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.numbers_asked import documents_meant
-from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred, stored
 from citegraph.plan.shape import names_one
+from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred
 from citegraph.plan.unbound import counts_or_lists, fields_bound, said_by_grammar, unbound_words
 from citegraph.question import cues
 from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
+from citegraph.question.reading import stored
 from citegraph.question.wordings import Wording, wordings
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
-from citegraph.run.state_types import BucketPlan, Decision, Plan, StoredClause
+from citegraph.run.state_types import Decision, Plan, Reading, StoredClause
 
 HITS = 1000
 """Chunks of one search that are looked at."""
@@ -57,7 +58,7 @@ class EvidenceSet:
     checked: int
 
 
-def described(question: str, part: BucketPlan) -> str:
+def described(question: str, part: Reading) -> str:
     """Return a condition that is described ("contracts that contain an audit right"), "" for none.
 
     Only words after "contain", "mention", "with a" ..., or two words after "that", which became no clause count, and
@@ -77,7 +78,7 @@ def described(question: str, part: BucketPlan) -> str:
     return " ".join(kept) if match or len(kept) > 1 else ""
 
 
-def uncovered(question: str, part: BucketPlan) -> str:
+def uncovered(question: str, part: Reading) -> str:
     """Return the predicate of "which contracts renew automatically?", "" for none that no filter took part in.
 
     Of several ("... and are governed by French law") it is the first of which no word became a filter and two at least
@@ -377,7 +378,7 @@ async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | Non
     return {**found, "plan": left, "partial": BY_WORDS} if found else None
 
 
-def adjoining(bucket: Bucket, part: BucketPlan, question: str) -> str:
+def adjoining(bucket: Bucket, part: Reading, question: str) -> str:
     """Return the words of two conditions on different fields of words that stand side by side, "" without such."""
     strings = {item.name for item in bucket.fields if item.is_string and not item.canonical}
     spots = sorted(
@@ -452,7 +453,7 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
     either = typed_filters(
         [*(stored(item) for item in filters if item is not code), _or_missing(stored(code))]
     )
-    part: BucketPlan = {**plan["per_bucket"][name], "filters": [stored(item) for item in either]}
+    part: Reading = {**plan["per_bucket"][name], "filters": [stored(item) for item in either]}
     wider: Plan = {**plan, "only": both, "per_bucket": {**plan["per_bucket"], name: part}}
     return enough(said, plan=wider, targets=both, partial=said, matched={name: len(both)})
 

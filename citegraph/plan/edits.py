@@ -1,25 +1,21 @@
 """Edits of a plan: conditions of a message in place of those on the same fields, taken back, or as alternatives."""
 
 import re
-from dataclasses import replace
 from typing import Literal
 
-from citegraph.corpus.filters.checks import check_filters
-from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.filters.filter_operators import operand
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern
-from citegraph.plan.stored_filters import fields_of, inferred, stored
+from citegraph.plan.stored_filters import fields_of, inferred, wanted
 from citegraph.question import cues
-from citegraph.question.clauses import read_question, wanted
+from citegraph.question.clauses import read_question
 from citegraph.question.phrases import find_phrase
-from citegraph.question.reading import Reading
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import (
-    BucketPlan,
     Plan,
+    Reading,
     StoredClause,
 )
 
@@ -27,7 +23,7 @@ EditMode = Literal["reply", "replace", "narrow", "add"]
 NEGATIVE = frozenset({"!=", "not in"})
 
 
-def dropped_fields(bucket: Bucket, message: str, part: BucketPlan) -> list[str]:
+def dropped_fields(bucket: Bucket, message: str, part: Reading) -> list[str]:
     """Return the filtered fields whose conditions a message takes back ("any year", "remove the amount condition")."""
     about = pattern("condition").search(message)
     if not (pattern("drops").search(message) or (about and pattern("except", "deny").search(message))):
@@ -60,13 +56,9 @@ def edit_plan(corpus: Corpus, plan: Plan, reply: str, context: Context) -> tuple
         bucket = corpus.buckets[name]
         reading = read_question(bucket, corpus.linker, reply, context.now)
         # Nobody looks for what is not wanted.
-        lost = [word for word in reading.names if word in out]
+        lost = [word for word in reading["names"] if word in out]
         said_out = [f"“{word}” could not be left out, since no field of {name} holds it." for word in lost]
-        reading = replace(
-            reading,
-            names=tuple(word for word in reading.names if word not in out),
-            terms=tuple(word for word in reading.terms if word not in out),
-        )
+        names = [word for word in reading["names"] if word not in out]
         changed, said = edit_filters(corpus, name, part, reading, context)
         gone = dropped_fields(bucket, reply, part)
         changed = [item for item in changed if not inferred(item) or not fields_of(item) & set(gone)]
@@ -75,11 +67,11 @@ def edit_plan(corpus: Corpus, plan: Plan, reply: str, context: Context) -> tuple
             "filters": changed,
             "names": [word for word in part["names"] if word not in terms.words(reply)]
             if negated_names(reply, part)
-            else reading_names(part, reading),
+            else ([] if reading["mentions"] else list(dict.fromkeys([*part["names"], *names]))),
             "terms": list(
-                dict.fromkeys([*(word for word in part["terms"] if word not in out), *reading.terms])
+                dict.fromkeys(word for word in (*part["terms"], *reading["terms"]) if word not in out)
             ),
-            "noun": reading.noun or part["noun"],
+            "noun": reading["noun"] or part["noun"],
         }
         lines += said + said_out
     intent = "list" if plan["intent"] == "list" or cues.LIST.search(reply) else plan["intent"]
@@ -91,14 +83,9 @@ def edit_plan(corpus: Corpus, plan: Plan, reply: str, context: Context) -> tuple
     }, lines
 
 
-def negated_names(reply: str, part: BucketPlan) -> bool:
+def negated_names(reply: str, part: Reading) -> bool:
     """Tell whether the reply takes back a name of the question ("Gilead not Amgen")."""
     return bool(cues.NEGATION.search(reply)) and any(word in terms.words(reply) for word in part["names"])
-
-
-def reading_names(part: BucketPlan, reading: Reading) -> list[str]:
-    """Return the names of the question, unless the reply linked a name instead."""
-    return [] if reading.mentions else list(dict.fromkeys([*part["names"], *reading.names]))
 
 
 def taken_out(reply: str) -> set[str]:
@@ -130,19 +117,19 @@ def without_values(filters: list[StoredClause], fresh: list[StoredClause]) -> li
     return kept
 
 
-def same_date_field(bucket: Bucket, part: BucketPlan, clause: Clause) -> Clause:
+def same_date_field(bucket: Bucket, part: Reading, clause: StoredClause) -> StoredClause:
     """Return a reply's period on the date field that the question already filters, when the reply names none itself."""
-    if clause.field != bucket.main_date:
+    if clause.get("field") != bucket.main_date:
         return clause
     dates = {field.name for field in bucket.fields if field.type == "date"}
     used = [old["field"] for old in part["filters"] if old.get("field") in dates]
-    return clause.model_copy(update={"field": used[0]}) if used and bucket.main_date not in used else clause
+    return {**clause, "field": used[0]} if used and bucket.main_date not in used else clause
 
 
 def edit_filters(
     corpus: Corpus,
     bucket: str,
-    part: BucketPlan,
+    part: Reading,
     reading: Reading,
     context: Context,
     mode: EditMode = "reply",
@@ -155,19 +142,14 @@ def edit_filters(
             from what is there.
     """
     fresh: list[StoredClause] = []
-    said: list[str] = []
-    for read in reading.clauses:
-        if not isinstance(read, Clause):
-            fresh.append(stored(read))
-            continue
-        clause = same_date_field(corpus.buckets[bucket], part, read)
-        clause = in_currency(corpus.buckets[bucket], clause, part["filters"])
-        filtered = any(clause.field == old.get("field") for old in part["filters"])
-        if clause.operator in NEGATIVE and not filtered and mode == "reply":
-            continue
-        checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)
-        fresh += [stored(one) for one in wanted(checked.filters, context)]
-        said += [str(problem) for problem in checked.problems]
+    said = list(reading["dropped"])
+    for read in reading["filters"]:
+        clause = in_currency(
+            corpus.buckets[bucket], same_date_field(corpus.buckets[bucket], part, read), part
+        )
+        filtered = any(clause.get("field") == old.get("field") for old in part["filters"])
+        if clause.get("operator") not in NEGATIVE or filtered or mode != "reply":
+            fresh += wanted([clause], context)
     kept = [
         old
         for old in without_values(part["filters"], fresh)
@@ -209,22 +191,24 @@ def _is_denied(old: StoredClause, new: StoredClause) -> bool:
     return str(said["<"]["value"]) <= first and last <= str(said[">"]["value"])
 
 
-def in_currency(bucket: Bucket, clause: Clause, held: list[StoredClause]) -> Clause:
+def in_currency(bucket: Bucket, clause: StoredClause, part: Reading) -> StoredClause:
     """Return an amount without a currency in that of the condition which it takes the place of ("over 200" after "in EUR")."""
-    declared = bucket.field(clause.field)
-    old = [item.get("value") for item in held if item.get("field") == clause.field]
+    declared = bucket.field(clause.get("field", ""))
+    old = [item.get("value") for item in part["filters"] if item.get("field") == clause.get("field")]
     each = [value for item in old for value in (item if isinstance(item, list) else [item])]
     codes = (
         {operand(declared, value)[1] for value in each if value}
         if declared and declared.type == "money"
         else set()
     )
-    code, several = next(iter(codes), None), isinstance(clause.value, list)
-    said = [str(value) for value in (clause.value if isinstance(clause.value, list) else [clause.value])]
-    if len(codes) != 1 or code is None or not all(re.fullmatch(r"[\d.]+", value) for value in said):
+    code, value = next(iter(codes), None), clause.get("value")
+    if len(codes) != 1 or code is None:
         return clause
-    made = [f"{value} {code}" for value in said]
-    return clause.model_copy(update={"value": made if several else made[0]})
+    if isinstance(value, list) and all(re.fullmatch(r"[\d.]+", str(one)) for one in value):
+        return {**clause, "value": [f"{one} {code}" for one in value]}
+    if isinstance(value, dict) and value.keys() == {"amount"}:
+        return {**clause, "value": {**value, "currency": code}}
+    return clause
 
 
 def added(kept: list[StoredClause], fresh: list[StoredClause]) -> list[StoredClause]:

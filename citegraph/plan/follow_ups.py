@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from citegraph.corpus.filters.clause import Clause, Group, clauses_in, typed_filters
+from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.filters.filter_operators import is_currency, matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.encoder.multilingual import wants_fact, wants_the_same
@@ -17,7 +17,8 @@ from citegraph.language.terms import SHORT, same_noun
 from citegraph.language.word_tables import pattern
 from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
-from citegraph.plan.stored_filters import fields_of, flat, inferred, printed, stored
+from citegraph.plan.shape import formed, shape
+from citegraph.plan.stored_filters import fields_of, flat, inferred, printed
 from citegraph.plan.unbound import fields_bound
 from citegraph.question import cues
 from citegraph.question.answer_form import is_polar
@@ -27,10 +28,9 @@ from citegraph.question.groups import UNITS, read_groups
 from citegraph.question.measures import plain
 from citegraph.question.ordering import RANKS, Rank, field_at_start, read_rank
 from citegraph.question.phrases import conditions_among, find_phrase, included_among, named
-from citegraph.question.reading import Reading
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import BucketPlan, Draft, Left, OrderBy, Plan, StoredClause, Turn, WantedNumber
+from citegraph.run.state_types import Draft, Left, OrderBy, Plan, Reading, StoredClause, Turn, WantedNumber
 
 APPLIED = ("filters", "names", "terms", "noun", "asked")
 """What is kept with a turn of a bucket's part of its plan."""
@@ -106,7 +106,7 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
     first, rest = steps_of(message)
     reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
     # "Thanks. And until when does it run?" is one step.
-    if rest and not (reading.clauses or _rank(bucket, turn, first, None)):
+    if rest and not (reading["filters"] or _rank(bucket, turn, first, None)):
         first, rest = message, ""
         reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
     goes = leans(bucket, reading, first) or takes_back(turn, bucket, first)
@@ -114,13 +114,13 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
         return (rest or message) if stays(corpus, turn, bucket, reading, message) else None
     if rest:
         return rest
-    wanted = [name for name in reading.asked if name not in _fields(reading)]
+    wanted = [name for name in reading["asked"] if name not in _fields(reading)]
     function = function_of(plain(message))
     alone = one_in_view(turn)
     if (wanted and alone and function == "none") or (one_fact(turn) and function == "sum"):
         return message
     if (
-        (alone or (not reading.clauses and stays(corpus, turn, bucket, reading, message)))
+        (alone or (not reading["filters"] and stays(corpus, turn, bucket, reading, message)))
         and turn["left"]["intent"] != "compute"
         and asks_of_it(message)
         and left_words(bucket, reading, message)
@@ -153,7 +153,7 @@ def stays(corpus: Corpus, turn: Turn, bucket: Bucket, reading: Reading, message:
         find_phrase(message, noun) for noun in bucket.nouns
     )
     points = pattern("points").search(message) is not None
-    return points and not named_here and not reading.noun and not elsewhere(corpus, bucket, message)
+    return points and not named_here and not reading["noun"] and not elsewhere(corpus, bucket, message)
 
 
 IN_VIEW = 12
@@ -163,29 +163,29 @@ IN_VIEW = 12
 def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     """Tell whether a message goes on with the turn before: it says so, points at it, or is no question by itself."""
     nouns = any(find_phrase(message, noun) for noun in bucket.nouns)
-    if goes_on(message) or (reading.clauses and not nouns and pattern("narrows").search(message)):
+    if goes_on(message) or (reading["filters"] and not nouns and pattern("narrows").search(message)):
         return True
-    if reading.clauses and pattern("takes_out", before=r"^\W*").match(message):
+    if reading["filters"] and pattern("takes_out", before=r"^\W*").match(message):
         return True  # "drop the credit notes"
     own = _own_names(bucket, reading, message)
     few = len(terms.content_words(message)) <= FEW
-    counts = few and not reading.asked and function_of(message) == "count"  # "how many are left?"
-    if not (own or nouns or reading.noun) and (counts or wants_the_same(message)):
+    counts = few and not reading["asked"] and function_of(message) == "count"  # "how many are left?"
+    if not (own or nouns or reading["noun"]) and (counts or wants_the_same(message)):
         return True
     point = pattern("points").search(message)
     if point and few and not any(start < point.start() for start in own):
         return True
     asks = _asks(bucket, reading, message)
-    if reading.noun or (own and asks) or left_words(bucket, reading, message):
+    if reading["noun"] or (own and asks) or left_words(bucket, reading, message):
         return False
     rank = read_rank(bucket, message)
     ranks = rank is not None and (rank.field or rank.group)
-    return bool(reading.clauses or asks or ranks or ordered_by(bucket, message))
+    return bool(reading["filters"] or asks or ranks or ordered_by(bucket, message))
 
 
 def takes_back(turn: Turn, bucket: Bucket, message: str) -> bool:
     """Tell whether a short message that names no documents takes back a condition of the turn before ("any year")."""
-    part: BucketPlan = {"filters": turn.get("applied", {}).get(bucket.name, {}).get("filters", [])}
+    part: Reading = {"filters": turn.get("applied", {}).get(bucket.name, {}).get("filters", [])}
     nouns = any(find_phrase(message, noun) for noun in bucket.nouns)
     few = len(terms.content_words(message)) <= FEW
     return few and not nouns and bool(dropped_fields(bucket, message, part))
@@ -198,7 +198,7 @@ def replaces(corpus: Corpus, turn: Turn, bucket: Bucket, reading: Reading, messa
         for item in turn.get("applied", {}).get(bucket.name, {}).get("filters", [])
         for field in fields_of(item)
     }
-    named_here = _own_names(bucket, reading, message) or reading.noun
+    named_here = _own_names(bucket, reading, message) or reading["noun"]
     return (
         bool(_fields(reading))
         and held >= _fields(reading)
@@ -234,7 +234,7 @@ def asks_itself(bucket: Bucket, reading: Reading, message: str) -> bool:
     """
     if pattern("points").search(message) or goes_on(message):
         return False
-    named = any(mention.complete and mention.score >= STORED for mention in reading.mentions)
+    named = any(mention["complete"] and mention["score"] >= STORED for mention in reading["mentions"])
     nouns = any(find_phrase(message, noun) for noun in bucket.nouns)
     return (named or nouns) and _asks(bucket, reading, message) and not leans(bucket, reading, message)
 
@@ -244,12 +244,12 @@ STORED = 0.99
 
 
 def _own_names(bucket: Bucket, reading: Reading, message: str) -> list[int]:
-    named = [item.start for item in reading.mentions if item.field in bucket.entity_fields]
+    named = [item["start"] for item in reading["mentions"] if item["field"] in bucket.entity_fields]
     return [*named, *(start for _, _, start, _ in bucket.find_identifiers(message))]
 
 
 def _asks(bucket: Bucket, reading: Reading, message: str) -> bool:
-    asks = function_of(message) != "none" or reading.asked or read_groups(bucket, message)
+    asks = function_of(message) != "none" or reading["asked"] or read_groups(bucket, message)
     return bool(asks) or cues.WHICH.search(message) is not None
 
 
@@ -284,20 +284,20 @@ def left_words(bucket: Bucket, reading: Reading, message: str) -> list[str]:
     )
     found = [match.group() for pattern_of in (said, cues.WHICH) for match in pattern_of.finditer(message)]
     taken = set(terms.words(" ".join(found)))
-    for name in reading.asked:
+    for name in reading["asked"]:
         declared = bucket.field(name)
         for word in (*(declared.words if declared else ()), name.replace("_", " ")):
             for start, end in find_phrase(message, word):
                 taken |= set(terms.words(message[start:end]))
     fields = [
         declared
-        for name in (*_fields(reading), *reading.asked)
+        for name in (*_fields(reading), *reading["asked"])
         if (declared := bucket.field(name)) is not None
     ]
     own = {word for declared in fields for phrase in declared.words for word in terms.words(phrase)}
     return [
         word
-        for word in reading.terms
+        for word in reading["terms"]
         if word not in taken
         and number_of(word) is None
         and not any(same_noun(word, other) for other in own if len(other) > SHORT)
@@ -343,12 +343,14 @@ def swapped(turn: Turn, bucket: Bucket, reading: Reading, message: str) -> str:
     """Return the question of a turn with the words of the message's conditions in place of those on the same fields."""
     text = turn["question"]
     old = list(flat(turn.get("applied", {}).get(bucket.name, {}).get("filters", [])))
-    fresh = [clause for clause in reading.clauses if isinstance(clause, Clause)]
+    fresh = [clause for clause in reading["filters"] if "clauses" not in clause]
     lost = False
     for clause in fresh:
-        before = next((item for item in old if item.get("field") == clause.field and item.get("raw")), None)
+        before = next(
+            (item for item in old if item.get("field") == clause["field"] and item.get("raw")), None
+        )
         if before and str(before["raw"]) in text:
-            text = text.replace(str(before["raw"]), clause.raw, 1)
+            text = text.replace(str(before["raw"]), clause["raw"], 1)
         else:
             lost = True
     return f"{text.rstrip(' ?.!')} {message}" if lost or not fresh else text
@@ -362,7 +364,7 @@ def as_left(plan: Plan, turn: Turn, context: Context) -> Plan:
 
     Filters that the caller sets, and fields of which it wants none, are those of this run.
     """
-    parts: dict[str, BucketPlan] = dict(plan["per_bucket"])
+    parts: dict[str, Reading] = dict(plan["per_bucket"])
     for name in parts.keys() & turn.get("applied", {}).keys():
         kept = turn["applied"][name]
         hard = [clause for clause in parts[name]["filters"] if not inferred(clause)]
@@ -434,36 +436,27 @@ def _edited(
     """Return what one step of a message makes of a plan, as `follow_up` does of all of it."""
     name = plan["buckets"][0]
     bucket, before = corpus.buckets[name], plan["per_bucket"][name]
-    text = completed(turn, bucket, message)
-    reading = read_question(bucket, corpus.linker, text, context.now)
-    out = pattern("takes_out", before=r"^\W*").match(text)
-    if out and reading.clauses and not pattern("condition").search(text):  # "drop the elliptic curve ones"
-        text = f"without{text[out.end() :]}"
-        reading = read_question(bucket, corpus.linker, text, context.now)
+    text, reading = _read(corpus, bucket, completed(turn, bucket, message), context)
     if one_fact(turn) and goes_on(message) and left_words(bucket, reading, text):
         plan = without_codes(plan, bucket, reading)  # another thing is described
     said, function = plain(text), function_of(plain(text))
     against = held_against(reading, bucket, text, turn)
     gone = dropped_fields(bucket, text, before)
     per_bucket, lines = edited_parts(corpus, plan, text, context, gone, against)
-    both = [] if reading.clauses else of_both(bucket, turn, earlier, text)
-    if both:
-        per_bucket[name] = {**per_bucket[name], "filters": both}
-    changed: Plan = {**plan, "per_bucket": per_bucket}
-    part = per_bucket[name]
+    both = [] if reading["filters"] else of_both(bucket, turn, earlier, text)
+    per_bucket[name] |= {"filters": both} if both else {}
+    changed, part = plan | {"per_bucket": per_bucket}, per_bucket[name]
     filters_changed = part["filters"] != before["filters"]
-    replaced = any(
-        item not in part["filters"] for item in before["filters"]
-    )  # another set is meant, not a part of the one in view
-    wanted = [item for item in reading.asked if item not in {*_fields(reading), *gone}]
+    # Another set is meant, not a part of the one in view.
+    replaced = any(item not in part["filters"] for item in before["filters"])
+    wanted = [item for item in reading["asked"] if item not in {*_fields(reading), *gone}]
     left = left_words(bucket, reading, text)
     rank = _rank(bucket, turn, text, plan.get("order_by"))
     again = one_in_view(turn) or not (filters_changed or rank)
     if left and again and not (gone or wanted) and reads_on(corpus, turn, part, bucket, reading, message):
         return with_fields(within_view(changed, turn), turn, name, [], reading), lines
     number = number_asked(bucket, said, function, wanted, turn)
-    if both and plan["intent"] == "compute":
-        number = lasting(plan["aggregate"])  # "both together" is no other number
+    number = lasting(plan["aggregate"]) if both and plan["intent"] == "compute" else number
     if number and number["function"] == "sum" and one_fact(turn):
         wanted, number = [str(number["field"])], None
     # After one document, or the largest of a set, another number or order is of the whole set again.
@@ -479,15 +472,15 @@ def _edited(
     changed = changed if gone else without_change(changed, name, text)
     extreme = function in {"max", "min"} and number is not None and not lists
     if rank and rank.group is None and rank.field and (rank.limit != 1 or not extreme):
-        rank = replace(rank, field=stated_date(corpus, bucket, turn, rank.field))
-        return ranked(changed, name, rank, wanted), lines
+        stated = stated_date(corpus, bucket, turn, rank.field)
+        return ranked(changed, name, replace(rank, field=stated), wanted), lines
     if groups:
-        base = number or (plan["aggregate"] if plan["intent"] == "compute" else None)
         usual: WantedNumber = {
             "function": "sum" if bucket.main_amount else "count",
             "field": bucket.main_amount,
         }
-        chosen = base if base and base["function"] != "none" else usual
+        base = number or (plan["aggregate"] if plan["intent"] == "compute" else usual)
+        chosen = base if base["function"] != "none" else usual
         changed, left_out = without_single_groups(changed, name, before, reading, groups)
         return as_number(
             changed, {"function": chosen["function"], "field": chosen["field"], "group_by": groups}
@@ -497,9 +490,21 @@ def _edited(
     if wanted and not gone:
         return with_fields(changed, turn, name, wanted, reading), lines
     if lists and (plan["kind"] == "documents" or pattern("points").search(text)):
-        return as_list(with_words(changed, name, reading, included_among(text, left))), lines
-    unchanged = [] if filters_changed or lines else [f"“{message[:80]}” changed no condition."]
-    return with_words(changed, name, reading, left), [*lines, *unchanged]
+        changed = with_words(changed, name, reading, included_among(text, left))
+        return formed(changed, shape("list", order=plan.get("order_by"))), lines
+    if not filters_changed and not lines:
+        lines = [f"“{message[:80]}” changed no condition."]
+    return with_words(changed, name, reading, left), lines
+
+
+def _read(corpus: Corpus, bucket: Bucket, text: str, context: Context) -> tuple[str, Reading]:
+    """Return a message as it is read, with its reading: "drop the elliptic curve ones" is one without them."""
+    reading = read_question(bucket, corpus.linker, text, context.now)
+    out = pattern("takes_out", before=r"^\W*").match(text)
+    if out and reading["filters"] and not pattern("condition").search(text):
+        text = f"without{text[out.end() :]}"
+        reading = read_question(bucket, corpus.linker, text, context.now)
+    return text, reading
 
 
 def _ends_in_one(plan: Plan, turn: Turn) -> bool:
@@ -519,7 +524,7 @@ def within_view(plan: Plan, turn: Turn) -> Plan:
 
 
 def reads_on(
-    corpus: Corpus, turn: Turn, part: BucketPlan, bucket: Bucket, reading: Reading, message: str
+    corpus: Corpus, turn: Turn, part: Reading, bucket: Bucket, reading: Reading, message: str
 ) -> bool:
     """Tell whether a message asks what the one document in view says, which meets its conditions: it wants a fact, and no set.
 
@@ -569,7 +574,7 @@ def _rank(bucket: Bucket, turn: Turn, message: str, before: OrderBy | None) -> R
 
 
 def without_single_groups(
-    plan: Plan, name: str, before: BucketPlan, reading: Reading, groups: Sequence[str]
+    plan: Plan, name: str, before: Reading, reading: Reading, groups: Sequence[str]
 ) -> tuple[Plan, list[str]]:
     """Return the plan without earlier conditions that leave one group only, and a line about each: "per vendor" after "from A"."""
     part, said = plan["per_bucket"][name], _fields(reading)
@@ -584,7 +589,7 @@ def without_single_groups(
     ]
     if not alone:
         return plan, []
-    kept: BucketPlan = {**part, "filters": [clause for clause in part["filters"] if clause not in alone]}
+    kept: Reading = {**part, "filters": [clause for clause in part["filters"] if clause not in alone]}
     lines = [f"“{printed(clause)}” was left out: it leaves one group only." for clause in alone]
     return {**plan, "only": [], "per_bucket": {**plan["per_bucket"], name: kept}}, lines
 
@@ -602,7 +607,7 @@ def without_codes(plan: Plan, bucket: Bucket, reading: Reading) -> Plan:
     codes -= _fields(reading)
     part = plan["per_bucket"][name]
     kept = [item for item in part["filters"] if not inferred(item) or not fields_of(item) & codes]
-    lead: BucketPlan = {**part, "filters": kept, "identifiers": list(reading.identifiers)}
+    lead: Reading = {**part, "filters": kept, "identifiers": list(reading["identifiers"])}
     return {**plan, "per_bucket": {**plan["per_bucket"], name: lead}}
 
 
@@ -614,21 +619,11 @@ def mode_of(message: str) -> EditMode:
     return "add" if pattern("adds").search(said) else "replace"
 
 
-def without_fields(reading: Reading, fields: set[str]) -> Reading:
-    """Return a reading without the conditions on some fields."""
-    kept = tuple(item for item in reading.clauses if not _fields_in(item) & fields)
-    return replace(reading, clauses=kept)
-
-
-def _fields_in(item: Clause | Group) -> set[str]:
-    return {clause.field for clause in clauses_in(item)}
-
-
 def _fields(reading: Reading) -> set[str]:
-    return {field for item in reading.clauses for field in _fields_in(item)}
+    return {field for item in reading["filters"] for field in fields_of(item)}
 
 
-def only_of(corpus: Corpus, turn: Turn, plan: Plan, part: BucketPlan, bucket: Bucket) -> list[str]:
+def only_of(corpus: Corpus, turn: Turn, plan: Plan, part: Reading, bucket: Bucket) -> list[str]:
     """Return the documents that a set stays within: those chosen before, or the few of a ranking, that meet the filters."""
     order = plan.get("order_by")
     ranked = turn["left"].get("documents", []) if order and order["limit"] else []
@@ -656,7 +651,7 @@ def number_asked(
 
     A number field alone ("and the tax?") takes the function that the turn before computed.
     """
-    lead: BucketPlan = {"asked": list(wanted), "filters": []}
+    lead: Reading = {"asked": list(wanted), "filters": []}
     if function == "count":
         if amount := amount_counted(bucket, message):
             return {"function": "sum", "field": amount}
@@ -686,15 +681,10 @@ def held_against(reading: Reading, bucket: Bucket, message: str, turn: Turn) -> 
     rest = pattern("goes_on").sub("", message, count=1) if goes_on(message) else message
     if not one or not is_polar(rest.lstrip(" ,")):
         return None
-    for clause in reading.clauses:
-        declared = bucket.field(clause.field) if isinstance(clause, Clause) else None
-        if (
-            isinstance(clause, Clause)
-            and declared is not None
-            and declared.type in COMPUTED
-            and clause.operator in {">", "<", ">=", "<="}
-        ):
-            return stored(clause)
+    for clause in reading["filters"]:
+        declared = bucket.field(clause.get("field", ""))
+        if declared and declared.type in COMPUTED and clause["operator"] in {">", "<", ">=", "<="}:
+            return clause
     return None
 
 
@@ -709,8 +699,8 @@ def compares(message: str, filters_changed: bool, *, lists: bool) -> bool:
 
 def compared_number(
     plan: Plan,
-    before: BucketPlan,
-    part: BucketPlan,
+    before: Reading,
+    part: Reading,
     against: StoredClause | None,
     turn: Turn,
     wanted: Sequence[str],
@@ -780,37 +770,32 @@ def without_change(plan: Plan, name: str, message: str) -> Plan:
     part, asked = plan["per_bucket"][name], pattern("change").search(message)
     if asked is None:
         return plan
-    unread: BucketPlan = {**part, "unused": [*part["unused"], asked.group()]}
+    unread: Reading = {**part, "unused": [*part["unused"], asked.group()]}
     return {**plan, "per_bucket": {**plan["per_bucket"], name: unread}}
 
 
 def as_number(plan: Plan, number: WantedNumber) -> Plan:
     """Return the plan of a number over the documents of a plan."""
-    return {**plan, "intent": "compute", "kind": "documents", "aggregate": number, "order_by": None}
-
-
-def as_list(plan: Plan) -> Plan:
-    """Return the plan of a list of the documents of a plan."""
-    return {**plan, "intent": "list", "kind": "documents", "aggregate": {"function": "none", "field": None}}
+    return formed(plan, shape("compute", number))
 
 
 def edited_parts(
     corpus: Corpus, plan: Plan, text: str, context: Context, gone: Sequence[str], against: StoredClause | None
-) -> tuple[dict[str, BucketPlan], list[str]]:
+) -> tuple[dict[str, Reading], list[str]]:
     """Return each bucket's part with the conditions of a message, without those on some fields, and what was done.
 
     Args:
         against: an amount that is no condition, since the last number is held against it.
     """
-    per_bucket: dict[str, BucketPlan] = {}
+    per_bucket: dict[str, Reading] = {}
     lines: list[str] = []
     left_out = {*gone, *([against["field"]] if against else [])}
     for name, part in plan["per_bucket"].items():
         reading = read_question(corpus.buckets[name], corpus.linker, text, context.now)
-        reading = without_fields(reading, left_out)
+        reading["filters"] = [item for item in reading["filters"] if not fields_of(item) & left_out]
         kept, told = edit_filters(corpus, name, part, reading, context, mode_of(text))
         kept = [item for item in kept if not inferred(item) or not fields_of(item) & set(gone)]
-        per_bucket[name] = {**part, "filters": kept, "unused": [*part.get("unused", []), *reading.unused]}
+        per_bucket[name] = {**part, "filters": kept, "unused": [*part.get("unused", []), *reading["unused"]]}
         lines += told
     lines += [f"The condition on {field.replace('_', ' ')} was dropped." for field in gone]
     return per_bucket, lines
@@ -820,30 +805,28 @@ def with_fields(plan: Plan, turn: Turn, name: str, wanted: Sequence[str], readin
     """Return the plan that shows fields: of the one document in view as a fact, of several as columns of their list."""
     view = turn["left"].get("documents", [])
     part = plan["per_bucket"][name]
-    asked: BucketPlan = {**part, "asked": list(wanted), "terms": list(reading.terms), "names": []}
+    asked: Reading = {**part, "asked": list(wanted), "terms": list(reading["terms"]), "names": []}
     if len(view) == 1 and not plan["only"] and part["filters"] == turn["applied"][name].get("filters"):
         plan = {**plan, "only": list(view)}
     per_bucket = {**plan["per_bucket"], name: asked}
     one = len(plan["only"]) == 1
-    shown: Plan = {**plan, "per_bucket": per_bucket}
-    if one or plan["kind"] == "passages":
-        return {**shown, "intent": "qa", "kind": "passages", "aggregate": {"function": "none", "field": None}}
-    return as_list(shown)
+    intent = "qa" if one or plan["kind"] == "passages" else "list"
+    return formed({**plan, "per_bucket": per_bucket}, shape(intent, order=plan.get("order_by")))
 
 
 def ranked(plan: Plan, name: str, rank: Rank, wanted: Sequence[str]) -> Plan:
     """Return the plan of a list in an order; of the first one alone with the fields that are asked for."""
     order: OrderBy = {"field": str(rank.field), "descending": rank.descending, "limit": rank.limit}
-    part: BucketPlan = {**plan["per_bucket"][name], "asked": list(wanted)}
+    part: Reading = {**plan["per_bucket"][name], "asked": list(wanted)}
     shown: Plan = (
         {**plan, "per_bucket": {**plan["per_bucket"], name: part}} if wanted and rank.limit == 1 else plan
     )
-    return {**as_list(shown), "order_by": order}
+    return formed(shown, shape("list", order=order))
 
 
 def with_words(plan: Plan, name: str, reading: Reading, words: Sequence[str]) -> Plan:
     """Return the plan with the words of a message that no condition took up among those that a search looks for."""
     part = plan["per_bucket"][name]
-    names = [] if reading.mentions else part["names"]
-    kept: BucketPlan = {**part, "terms": list(dict.fromkeys([*part["terms"], *words])), "names": names}
+    names = [] if reading["mentions"] else part["names"]
+    kept: Reading = {**part, "terms": list(dict.fromkeys([*part["terms"], *words])), "names": names}
     return {**plan, "per_bucket": {**plan["per_bucket"], name: kept}}

@@ -1,14 +1,12 @@
 """The whole plan of a question: typed filters per bucket, kind of answer, strategy and first searches."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import (
     Clause,
     Filters,
     Group,
-    filtered_fields,
     parse_clause,
     typed_filters,
 )
@@ -27,20 +25,19 @@ from citegraph.plan.narrowing import (
     with_stated_date,
 )
 from citegraph.plan.numbers_asked import only_how_much
-from citegraph.plan.plan_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.rows_asked import with_rows
-from citegraph.plan.shape import Shape, nothing, shape_of
+from citegraph.plan.shape import SETS, formed, shape, shape_of
 from citegraph.plan.sides_apart import sides_apart
-from citegraph.plan.stored_filters import inferred, stored
+from citegraph.plan.stored_filters import fields_of, inferred, wanted
 from citegraph.plan.tables_asked import with_table
 from citegraph.plan.unbound import fields_bound, without_denied
 from citegraph.question import cues
-from citegraph.question.clauses import read_question, wanted
+from citegraph.question.clauses import read_question
 from citegraph.question.functions import asks
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import RANKS
-from citegraph.question.reading import Reading
+from citegraph.question.reading import stored
 from citegraph.question.sides import Side as ToldSide
 from citegraph.question.sides import beside, split_sides
 from citegraph.question.spoken_of import understood
@@ -50,11 +47,11 @@ from citegraph.run.model_calls import note
 from citegraph.run.services import SAID, Corpus, has_metadata, without_metadata
 from citegraph.run.state import State
 from citegraph.run.state_types import (
-    BucketPlan,
     CallArguments,
     GroupCondition,
     Plan,
-    PlanPart,
+    Reading,
+    Shape,
     Side,
     StoredClause,
     StoredNote,
@@ -62,63 +59,32 @@ from citegraph.run.state_types import (
 )
 
 
-def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Context) -> BucketPlan:
-    """Return one bucket's part of the plan as plain data; clauses that do not fit fall alone."""
-    checked = check_filters(bucket, reading.clauses, today=context.now)
-    inferred = wanted(checked.filters, context)
-    return {
-        "filters": [stored(clause) for clause in (*hard, *inferred)],
-        "dropped": [str(problem) for problem in checked.problems],
-        "mentions": [
-            {
-                "text": item.text,
-                "field": item.field,
-                "values": list(item.values[:20]),
-                "start": item.start,
-                "score": round(item.score, 3),
-                "complete": item.complete,
-            }
-            for item in reading.mentions
-        ],
-        "named": any(item.field in bucket.entity_fields and item.complete for item in reading.mentions),
-        "asked": list(reading.asked),
-        "terms": list(reading.terms),
-        "names": list(reading.names),
-        "unused": list(reading.unused),
-        "identifiers": list(reading.identifiers),
-        "noun": reading.noun,
-    }
-
-
-def plan_sides(
+def read(
     corpus: Corpus,
-    plan: Plan,
-    question: str,
-    hard: dict[str, Filters],
+    name: str,
+    text: str,
+    hard: Mapping[str, Filters],
     context: Context,
-    told: Sequence[ToldSide],
-) -> list[Side]:
-    """Return one small plan per side of a comparison: label, question and what each bucket reads in it.
+    held: Link | None = None,
+) -> tuple[Reading, list[StoredNote]]:
+    """Return what a text says to a bucket under the caller's filters, without conditions while the store is down; blocking.
 
     Args:
-        told: the sides as the documents tell them; where they tell none, the question's words do.
+        held: the link of a name in the text whose condition takes the place of those on its field.
     """
-    lead = corpus.buckets[plan["buckets"][0]]
-    sides: list[Side] = []
-    for side in told or split_sides(lead, corpus.linker, question, today=context.now):
-        narrowed = part_plan(corpus, plan, side.question, hard, context, held=side.link)
-        sides.append(
-            {
-                "label": side.label,
-                "question": side.question,
-                "per_bucket": narrowed["per_bucket"],
-                "only": narrowed["only"],
-            }
-        )
-    return sides
+    bucket = corpus.buckets[name]
+    reading = read_question(bucket, corpus.linker, text, context.now)
+    said = [note("schema_plan", "clause dropped", line) for line in reading.pop("dropped")]
+    said += [note("schema_plan", "linked value", line) for line in reading.pop("notes")]
+    filters = reading["filters"]
+    if held is not None:
+        own = check_filters(bucket, [clause_of(bucket, held)], today=context.now).filters
+        filters = [*besides(bucket, filters, held), *map(stored, own)]
+    inferred = wanted(filters, context) if has_metadata(corpus) else []
+    return {**reading, "filters": [*map(stored, hard.get(name, ())), *inferred]}, said
 
 
-def names_several(part: BucketPlan) -> bool:
+def names_several(part: Reading) -> bool:
     """Tell whether two conditions are on one field, as those on the names of two sides are."""
     fields = [item["field"] for item in part["filters"] if "field" in item and inferred(item)]
     return len(set(fields)) < len(fields)
@@ -136,78 +102,37 @@ def with_sides(corpus: Corpus, plan: Plan, state: State, hard: dict[str, Filters
     queries = [
         item["query"] for item in decomposition.get("subqueries", []) if item["purpose"] == "compare_side"
     ]
-    sides = sides_read(corpus, plan, queries, hard, context) if len(queries) > 1 else []
-    sides = sides or plan_sides(corpus, plan, state["question"], hard, context, apart)
+    if len(queries) > 1:
+        apart = [ToldSide(query, query) for query in queries]  # a model's words are taken whole
+    if not apart:
+        apart = split_sides(corpus.buckets[lead], corpus.linker, state["question"], today=context.now)
+    sides = [read_alone(corpus, plan, side, hard, context) for side in apart]
     return {**plan, "intent": "compare", "sides": sides}
 
 
-def sides_read(
-    corpus: Corpus, plan: Plan, queries: list[str], hard: dict[str, Filters], context: Context
-) -> list[Side]:
-    """Return one small plan per side of a comparison as a model wrote the sides: its words are taken whole."""
-    sides: list[Side] = []
-    for query in queries:
-        narrowed = part_plan(corpus, plan, query, hard, context)
-        sides.append(
-            {
-                "label": query,
-                "question": query,
-                "per_bucket": narrowed["per_bucket"],
-                "only": narrowed["only"],
-            }
-        )
-    return sides
+def read_alone(
+    corpus: Corpus, plan: Plan, told: ToldSide, hard: dict[str, Filters], context: Context
+) -> Side:
+    """Return what each bucket reads in a part of the question alone, its filters narrowed to match something; blocking.
 
-
-def plan_part(corpus: Corpus, plan: Plan, query: str, context: Context) -> PlanPart:
-    """Return one part's query with the filters, identifiers and documents that stand in it, and the fixed filters.
-
-    The filters of the whole question would keep each part to the documents that another one names.
-    """
-    fixed = {
-        name: typed_filters([item for item in part["filters"] if not inferred(item)])
-        for name, part in plan["per_bucket"].items()
-    }
-    narrowed = part_plan(corpus, plan, query, fixed, context)
-    codes = [code for part in narrowed["per_bucket"].values() for code in part["identifiers"]]
-    filters = {name: part["filters"] for name, part in narrowed["per_bucket"].items()}
-    codes = list(dict.fromkeys(codes))
-    return {"query": query, "filters": filters, "identifiers": codes, "only": narrowed["only"]}
-
-
-def part_plan(
-    corpus: Corpus,
-    plan: Plan,
-    text: str,
-    hard: dict[str, Filters],
-    context: Context,
-    *,
-    held: Link | None = None,
-) -> Plan:
-    """Return the plan with what each bucket reads in a part of the question, its filters narrowed to match something.
-
-    Args:
-        held: the link of the part's name in the lead bucket as the whole question gave it: with other words around it
-            the name may look like another one's.
+    The filters of the whole question would keep each part to the documents that another one names. A part's own name is
+    linked as in the whole question: with other words around it it may look like another one's.
     """
     per_bucket = {}
     for name in plan["buckets"]:
-        bucket = corpus.buckets[name]
-        reading = read_question(bucket, corpus.linker, text, context.now)
-        if held is not None and name == plan["buckets"][0]:
-            reading = replace(
-                reading, clauses=(*besides(bucket, reading.clauses, held), clause_of(bucket, held))
-            )
-        if not has_metadata(corpus):
-            reading = replace(reading, clauses=())
-        part = bucket_plan(bucket, reading, hard.get(name, ()), context)
-        if held is not None and name == plan["buckets"][0] and has_metadata(corpus):
-            part = going_with(corpus, name, part, held)
-        per_bucket[name] = part
-    return narrow(corpus, plan | {"per_bucket": per_bucket, "only": []}, text)[0]
+        held = told.link if name == plan["buckets"][0] else None
+        part, _ = read(corpus, name, told.question, hard, context, held)
+        per_bucket[name] = going_with(corpus, name, part, held) if held and has_metadata(corpus) else part
+    alone, _ = narrow(corpus, {**plan, "per_bucket": per_bucket, "only": []}, told.question)
+    return {
+        "label": told.label,
+        "question": told.question,
+        "per_bucket": alone["per_bucket"],
+        "only": alone["only"],
+    }
 
 
-def going_with(corpus: Corpus, name: str, part: BucketPlan, held: Link) -> BucketPlan:
+def going_with(corpus: Corpus, name: str, part: Reading, held: Link) -> Reading:
     """Return a side's part without the inferred conditions that no document of its own name meets: they are the other side's."""
     own = [clause for clause in part["filters"] if not inferred(clause) or clause.get("raw") == held.text]
     kept = list(own)
@@ -217,16 +142,16 @@ def going_with(corpus: Corpus, name: str, part: BucketPlan, held: Link) -> Bucke
     return {**part, "filters": kept}
 
 
-def besides(bucket: Bucket, clauses: Filters, held: Link) -> Filters:
-    """Return the clauses that leave a name's own one its place: of a list field those on other names stay."""
+def besides(bucket: Bucket, filters: Sequence[StoredClause], held: Link) -> list[StoredClause]:
+    """Return the conditions that leave a name's own one its place: of a list field those on other names stay."""
     declared = bucket.field(held.field)
     listed = declared is not None and declared.type == "keywords"
-    return tuple(
+    return [
         item
-        for item in clauses
-        if held.field not in filtered_fields(item)
-        or (listed and isinstance(item, Clause) and held.text.casefold() not in item.raw.casefold())
-    )
+        for item in filters
+        if held.field not in fields_of(item)
+        or (listed and "raw" in item and held.text.casefold() not in item["raw"].casefold())
+    ]
 
 
 def plan_without_metadata(
@@ -273,14 +198,10 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
     buckets = [name for name in buckets if len(hard[name]) == len(context.filters)]
     if not buckets:
         raise BadInput(f"No bucket has all of the fields of the filters {', '.join(context.filters)}.")
-    plans: dict[str, BucketPlan] = {}
+    plans: dict[str, Reading] = {}
     for name in buckets:
-        reading = read_question(corpus.buckets[name], corpus.linker, question, context.now)
-        if not has_metadata(corpus):
-            reading = replace(reading, clauses=())
-        plans[name] = bucket_plan(corpus.buckets[name], reading, hard.get(name, ()), context)
-        problems += [note("schema_plan", "clause dropped", line) for line in plans[name].pop("dropped")]
-        problems += [note("schema_plan", "linked value", line) for line in reading.notes]
+        plans[name], told = read(corpus, name, question, hard, context)
+        problems += told
     plan = settle(corpus, question, state, plans, context)
     plan = with_sides(corpus, plan, state, hard, context)
     if plan["kind"] == "passages" and not plan.get("sides"):
@@ -311,7 +232,8 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         plan, said = fitted(corpus, plan)
         problems += [note("schema_plan", "linked value", line) for line in said]
     if apart := parts_apart(state["decomposition"]) if plan["kind"] == "passages" else []:
-        plan = plan | {"parts": [plan_part(corpus, plan, query, context) for query in apart]}
+        parts = [read_alone(corpus, plan, ToldSide(query, query), hard, context) for query in apart]
+        plan = {**plan, "parts": parts}
     return plan, problems
 
 
@@ -340,9 +262,7 @@ def caller_filters(
     return {name: tuple(clauses) for name, clauses in hard.items()}, []
 
 
-def settle(
-    corpus: Corpus, question: str, state: State, plans: dict[str, BucketPlan], context: Context
-) -> Plan:
+def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Reading], context: Context) -> Plan:
     """Return the whole plan: intent made certain with the schema, kind of answer, strategy and queries."""
     decomposition = state["decomposition"]
     best = order_buckets(list(plans), plans)
@@ -354,21 +274,22 @@ def settle(
     }
     if not decomposition.get("by"):
         best = able_first([corpus.buckets[name] for name in best], plans, shapes)
-    lead, shape = plans[best[0]], shapes[best[0]]
-    if decomposition["intent"] != "compute" and shape.aggregate["function"] == "sum":
+    lead, form = plans[best[0]], shapes[best[0]]
+    if decomposition["intent"] != "compute" and form["aggregate"]["function"] == "sum":
         # The verb says whether it is a sum at all ("how much did A grow?"): an unknown one is named in the answer.
         verb = only_how_much(corpus.buckets[best[0]], question, lead) or []
         plans[best[0]] = lead = {**lead, "unused": list(dict.fromkeys([*lead["unused"], *verb]))}
-    if having := shape.aggregate.get("having"):
+    if having := form["aggregate"].get("having"):
         plans[best[0]] = lead = without_bound(lead, having)
-    intent, aggregate, order, whole_set = shape.intent, shape.aggregate, shape.order, shape.of_set
     chosen: Plan = {}
-    if whole_set and leads_on(decomposition):
+    if form["intent"] in SETS and leads_on(decomposition):
         # Which documents form the set is known only when the name has been found that leads to them.
         if decomposition["intent"] in SETS:
-            chosen = {"set": {"intent": intent, "aggregate": aggregate, "order_by": order}}
-        intent, aggregate, whole_set = "qa", nothing(), False
-    if whole_set:
+            chosen = {"set": form}
+        form = shape("qa")
+    if form["intent"] not in SETS:
+        form = {**form, "order_by": None}
+    else:
         best = [
             name
             for name in best
@@ -376,20 +297,17 @@ def settle(
         ][:1]
     queries = [question, *(item["query"] for item in decomposition.get("subqueries", []))]
     whole: Plan = {
-        "intent": intent,
-        "kind": "documents" if whole_set else "passages",
+        **chosen,
         "buckets": best,
         "per_bucket": {name: plans[name] for name in best},
-        "aggregate": aggregate,
         "strategy": "keyword" if lead["identifiers"] and len(lead["terms"]) < 2 else "hybrid",
         "queries": list(dict.fromkeys(queries))[:4],
         "only": [],
-        "order_by": order if whole_set else None,
     }
-    return whole | chosen
+    return formed(whole, form)
 
 
-def without_bound(part: BucketPlan, having: GroupCondition) -> BucketPlan:
+def without_bound(part: Reading, having: GroupCondition) -> Reading:
     """Return a part without the bound that is of a group's sum and not of each document's amount; its currency stays."""
     name = having["column"].partition("_")[2]
     kept: list[StoredClause] = []
@@ -403,13 +321,13 @@ def without_bound(part: BucketPlan, having: GroupCondition) -> BucketPlan:
     return {**part, "filters": kept}
 
 
-def order_buckets(names: list[str], plans: dict[str, BucketPlan]) -> list[str]:
+def order_buckets(names: list[str], plans: dict[str, Reading]) -> list[str]:
     """Keep the router's order; a bucket that holds a name of the question comes before one that holds none."""
     return sorted(names, key=lambda name: not plans[name]["named"])
 
 
 def able_first(
-    buckets: Sequence[Bucket], plans: Mapping[str, BucketPlan], shapes: Mapping[str, Shape]
+    buckets: Sequence[Bucket], plans: Mapping[str, Reading], shapes: Mapping[str, Shape]
 ) -> list[str]:
     """Return names of buckets in their order; one that can compute what is asked comes before a first one that cannot.
 
@@ -418,11 +336,11 @@ def able_first(
     """
     names = [bucket.name for bucket in buckets]
     first = plans[names[0]]
-    if shapes[names[0]].of_set or first["noun"] or first["asked"]:
+    if shapes[names[0]]["intent"] in SETS or first["noun"] or first["asked"]:
         return names
     for bucket in buckets[1:]:
         part = plans[bucket.name]
-        computes = shapes[bucket.name].intent == "compute" and shapes[bucket.name].aggregate["field"]
+        computes = shapes[bucket.name]["intent"] == "compute" and shapes[bucket.name]["aggregate"]["field"]
         of_somebody = not set(fields_bound(part)).isdisjoint(bucket.entity_fields)
         if computes and of_somebody and len(part["terms"]) <= len(first["terms"]):
             return [bucket.name, *(name for name in names if name != bucket.name)]

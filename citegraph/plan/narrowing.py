@@ -7,9 +7,10 @@ from citegraph.corpus.filters.clause import Clause, typed_filters
 from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.plan.stored_filters import inferred, printed, stored
+from citegraph.plan.stored_filters import inferred, printed
+from citegraph.question.reading import stored
 from citegraph.run.services import Corpus, has_metadata
-from citegraph.run.state_types import BucketPlan, CallArguments, Decomposed, Plan, PlanPart, StoredClause
+from citegraph.run.state_types import CallArguments, Decomposed, Plan, Reading, StoredClause
 
 
 def narrow(corpus: Corpus, plan: Plan, question: str) -> tuple[Plan, list[str]]:
@@ -182,7 +183,7 @@ def is_entity(bucket: Bucket, clause: StoredClause) -> bool:
     return clause.get("field") in bucket.entity_fields
 
 
-def certainty(bucket: Bucket, part: BucketPlan, clause: StoredClause) -> float:
+def certainty(bucket: Bucket, part: Reading, clause: StoredClause) -> float:
     """Return how sure an inferred clause is, 0 to 1: numbers of documents first, names by the quality of their match,
     days before loose words.
     """
@@ -223,7 +224,9 @@ def parts_apart(decomposition: Decomposed) -> list[str]:
 
 def part_of(plan: Plan, query: str) -> CallArguments:
     """Return the arguments that a part's search brings along: filters by bucket, identifiers, documents; {} for others."""
-    parts: list[PlanPart] = [part for part in plan.get("parts", []) if part["query"] == query]
-    if not parts:
+    part = next((part for part in plan.get("parts", []) if part["question"] == query), None)
+    if part is None:
         return {}
-    return {"filters": parts[0]["filters"], "identifiers": parts[0]["identifiers"], "only": parts[0]["only"]}
+    codes = [code for reading in part["per_bucket"].values() for code in reading["identifiers"]]
+    filters = {name: reading["filters"] for name, reading in part["per_bucket"].items()}
+    return {"filters": filters, "identifiers": list(dict.fromkeys(codes)), "only": part["only"]}

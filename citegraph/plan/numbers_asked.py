@@ -24,7 +24,7 @@ from citegraph.question.intent import is_led
 from citegraph.question.measures import compared, counts, durations, plain
 from citegraph.question.ordering import field_at_start, in_digits
 from citegraph.question.phrases import document_words, find_phrase
-from citegraph.run.state_types import BucketPlan, GroupCondition, Plan, StoredClause, WantedNumber
+from citegraph.run.state_types import GroupCondition, Plan, Reading, StoredClause, WantedNumber
 
 COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})
 DAYS = re.compile(rf"\b(?:{alternation('asking', 'days_between')})\b", re.IGNORECASE)
@@ -56,7 +56,7 @@ def days_asked(bucket: Bucket, question: str) -> str | None:
     return f"{last[2]}{MINUS}{first[2]}"
 
 
-def field_asked(bucket: Bucket, function: str, lead: BucketPlan) -> Field | None:
+def field_asked(bucket: Bucket, function: str, lead: Reading) -> Field | None:
     """Return the field that a question names to be computed over: a number, and of extremes a date."""
     filtered = {clause["field"] for clause in flat(lead["filters"])}
     fitting = COMPUTED | ({"date"} if function in {"min", "max"} else set())
@@ -65,7 +65,7 @@ def field_asked(bucket: Bucket, function: str, lead: BucketPlan) -> Field | None
     return named[0] if named else None
 
 
-def measured(bucket: Bucket, question: str, function: str, lead: BucketPlan) -> Field | None:
+def measured(bucket: Bucket, question: str, function: str, lead: Reading) -> Field | None:
     """Return the field that a number is computed over: the one that is named, a length of time, or the main amount."""
     named = field_asked(bucket, function, lead)
     if named is not None:
@@ -91,7 +91,7 @@ TELLING = 4
 """Letters from which a field's word alone tells that its values are meant."""
 
 
-def groups_counted(question: str, lead: BucketPlan) -> str | None:
+def groups_counted(question: str, lead: Reading) -> str | None:
     """Return the field whose values are counted one by one: "how many are A and how many are B"."""
     if len(list(counting(question))) < 2:
         return None
@@ -136,7 +136,7 @@ def amount_counted(bucket: Bucket, question: str) -> str | None:
     return found.name if found is not None and adds_up else None
 
 
-def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
+def share_asked(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | None:
     """Return the share that is asked for: of the documents, or of their amount, with the conditions of the whole.
 
     "What share of the EUR invoices is above 100?" sets the EUR invoices as the whole, "the share of A among the
@@ -166,7 +166,7 @@ def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber
     }
 
 
-def spread_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
+def spread_asked(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | None:
     """Return the largest less the smallest number of a set, where the difference of both is asked, or of two documents."""
     ends = [list(spans(question, function)) for function in ("max", "min")]
     both = all(ends)
@@ -268,7 +268,7 @@ def _verbs(question: str, start: int, taken: Sequence[tuple[int, int]]) -> list[
 
 
 def sides_asked(
-    bucket: Bucket, question: str, lead: BucketPlan, function: str, today: date
+    bucket: Bucket, question: str, lead: Reading, function: str, today: date
 ) -> list[list[StoredClause]]:
     """Return the conditions of the two sides of a difference or change: two periods, or two names; [] for none.
 
@@ -367,7 +367,7 @@ def groups_kept(bucket: Bucket, question: str, group: str | None) -> GroupCondit
     return None
 
 
-def sum_asked(bucket: Bucket, question: str, lead: BucketPlan) -> str | None:
+def sum_asked(bucket: Bucket, question: str, lead: Reading) -> str | None:
     """Return the amount that is summed though no word for a sum is said: "how much freight did A earn in 2023?".
 
     Only over a period, and of no document that is named. Where neither a field nor a thing is named either ("how much did A
@@ -386,7 +386,7 @@ def sum_asked(bucket: Bucket, question: str, lead: BucketPlan) -> str | None:
     return field.name if field is not None and field.type == "money" else None
 
 
-def only_how_much(bucket: Bucket, question: str, lead: BucketPlan) -> list[str] | None:
+def only_how_much(bucket: Bucket, question: str, lead: Reading) -> list[str] | None:
     """Return the verb of "how much did A ...?" as far as no table knows it, where nothing else is left unread; None for others.
 
     A word right behind "how much" says of what ("how much storage"), and "what did A ..." asks for no amount.

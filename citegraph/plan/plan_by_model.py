@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any, Literal, cast
@@ -20,17 +19,19 @@ from citegraph.language import terms
 from citegraph.language.countries import country_code
 from citegraph.llm.prompt_assembly import Prompt
 from citegraph.plan.narrowing import leads_on, narrow, with_negatives
-from citegraph.plan.stored_filters import flat, inferred, printed, stored
+from citegraph.plan.shape import SETS, shape
+from citegraph.plan.stored_filters import flat, inferred, printed, wanted
 from citegraph.plan.unbound import unbound_words
-from citegraph.question.clauses import wanted
+from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import (
-    BucketPlan,
     Decomposed,
     OrderBy,
     Plan,
+    Reading,
+    Shape,
     StoredClause,
     StoredNote,
     WantedNumber,
@@ -176,9 +177,6 @@ def to_bind(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> bool:
         function not in {"none", "count"}
         or (plan["kind"] == "documents" and bool(unbound_words(bucket, plan)))
     )
-
-
-SETS = frozenset({"list", "compute"})
 
 
 FEW = 3
@@ -472,63 +470,53 @@ def vouched(plan: Plan, decomposition: Decomposed) -> Plan:
         }
         for name, part in plan["per_bucket"].items()
     }
-    kept: Plan = {**plan, "per_bucket": cast(dict[str, BucketPlan], per_bucket)}
+    kept: Plan = {**plan, "per_bucket": cast(dict[str, Reading], per_bucket)}
     return kept
 
 
-@dataclass
-class Bound:
-    """A model's conditions for one bucket as they are stored.
-
-    Attributes:
-        read: the part of the plan.
-        sides: the conditions of two sets that are compared; [] for none.
-        shape: what the wanted number takes from them: `whole`, `besides`.
-    """
-
-    read: BucketPlan
-    sides: list[list[StoredClause]]
-    shape: WantedNumber
-    notes: list[StoredNote]
-
-
 def bind(
-    corpus: Corpus, part: BucketPlan, item: PlannedBucket, context: Context, *, whole_set: bool
-) -> Bound:
-    """Return what a model wrote for a bucket, each clause checked alone; fixed filters stay; blocking."""
-    filters, notes = checked_clauses(corpus, item.bucket, item.filters, context)
-    alternatives: list[list[list[StoredClause]]] = []
-    for written in (item.either, item.sides):
-        branches = []
-        for branch in written:
-            clauses, more = checked_clauses(corpus, item.bucket, branch, context)
-            notes += more
-            branches += [clauses] if clauses else []
-        alternatives.append(branches)
-    kept = [clause for clause in part["filters"] if not inferred(clause)]
-    chosen = [either_of(branches) for branches in alternatives if branches]
-    # What the model read is all that was read: no word of the rules is left over to block or narrow.
-    read: BucketPlan = {"filters": [*kept, *filters, *chosen], "unused": []}
-    sides: list[list[StoredClause]] = []
-    shape: WantedNumber = {}
-    if len(alternatives[1]) == 2:
-        both = read["filters"][: len(read["filters"]) - 1]
-        sides = [[*both, *side] for side in alternatives[1]]
+    corpus: Corpus, part: Reading, item: PlannedBucket, context: Context, *, whole_set: bool
+) -> tuple[Reading, WantedNumber, list[StoredNote]]:
+    """Return what a model wrote for a bucket as its reading, each condition checked alone; blocking.
+
+    With it what the wanted number takes from the conditions (`sides`, `whole`, `besides`), and notes. Fixed filters stay.
+    """
+    notes: list[StoredNote] = []
+
+    def checked(written: Sequence[PlannedFilter]) -> list[StoredClause]:
+        clauses, said = checked_clauses(corpus, item.bucket, written, context)
+        notes.extend(said)
+        return clauses
+
+    fixed = [clause for clause in part["filters"] if not inferred(clause)]
+    common = [*fixed, *checked(item.filters)]
+    if branches := [held for one in item.either if (held := checked(one))]:
+        common.append(either_of(branches))
+    sides = [held for one in item.sides if (held := checked(one))]
+    filters = [*common, *([either_of(sides)] if sides else [])]
+    number: WantedNumber = {}
+    if len(sides) == 2:
+        number["sides"] = [[*common, *side] for side in sides]
     elif item.aggregate == "share":
-        whole_of, more = checked_clauses(corpus, item.bucket, item.share_of, context)
-        notes += more
-        shape["whole"] = [*kept, *whole_of]
-        read["filters"] += [clause for clause in whole_of if clause not in read["filters"]]
-    if item.besides:
-        left_out, more = besides_of(corpus, item, context)
-        notes += more
-        if isinstance(left_out, list):
-            shape["besides"] = left_out
-        elif left_out:
-            read["filters"].append(left_out)
+        whole = checked(item.share_of)
+        number["whole"] = [*fixed, *whole]
+        filters += [clause for clause in whole if clause not in filters]
+    if (
+        item.besides
+    ):  # of a field of one value it is a condition, of one of several those that are not counted
+        declared = corpus.buckets[item.bucket].field(next(iter(item.group_by), item.aggregate_field))
+        name = declared.name if declared else ""
+        out = checked([PlannedFilter(field=name, operator="not in", values=item.besides)])[:1]
+        if out and declared and declared.type == "keywords":
+            value = out[0].get("value")
+            number["besides"] = list(value) if isinstance(value, list) else [str(value)]
+        else:
+            filters += out
+    # What the model read is all that was read: no word of the rules is left over to block or narrow.
+    read: Reading = {**part, "filters": filters, "unused": []}
     if whole_set:
         read |= {"terms": [], "names": []}
-    return Bound(part | read, sides, shape, notes)
+    return read, number, notes
 
 
 def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tuple[Plan, list[StoredNote]]:
@@ -543,75 +531,34 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
         for item in reply.plans
         if item.bucket in plan["per_bucket"]
     }
-    notes = [line for bound in found.values() for line in bound.notes]
+    notes = [line for *_, said in found.values() for line in said]
     queries = list(dict.fromkeys([plan["queries"][0], *reply.queries, *plan["queries"][1:]]))[:4]
+    planned: Plan = {**plan, "queries": queries, "strategy": reply.strategy}
     if not found:
-        return plan | {"queries": queries, "strategy": reply.strategy}, notes
+        return planned, notes
     lead = next(item for item in reply.plans if item.bucket in found)
-    bound = found[lead.bucket]
-    aggregate, order, unknown = checked_shape(corpus.buckets[lead.bucket], lead)
-    if bound.sides and aggregate["function"] in COMPARED:
-        aggregate = {
-            "function": aggregate["function"],
-            "field": aggregate["field"],
-            "sides": bound.sides,
-        }
-    else:
-        aggregate |= bound.shape
-    notes += [
-        note("schema_plan", "field dropped", f"{lead.bucket} has no field {name!r}") for name in unknown
-    ]
-    if lead.second and (aggregate.get("group_by") or {"sides", "whole"} & aggregate.keys()):
-        alone = "a second number is computed for one set, without groups, sides or a share"
-        notes.append(note("schema_plan", "field dropped", alone))
-        aggregate.pop("second", None)
-    same = whole == (plan["kind"] == "documents")
-    computed = lead.aggregate != "none" or (whole and aggregate["group_by"])
-    shape = "compute" if computed else "list" if whole else "qa"
-    names = [lead.bucket] if whole else list(found)
-    planned = plan | {
-        "intent": plan["intent"] if same and not whole else shape,
+    form, lost = checked_shape(corpus.buckets[lead.bucket], lead, found[lead.bucket][1], whole_set=whole)
+    notes += [note("schema_plan", "field dropped", line) for line in lost]
+    if not whole:
+        same = plan["kind"] == "passages"
+        form |= {"intent": plan["intent"] if same else form["intent"], "order_by": None}
+    planned = {
+        **planned,
+        **form,
         "kind": "documents" if whole else "passages",
-        "buckets": names,
-        "per_bucket": {name: found[name].read for name in names},
-        "aggregate": aggregate,
-        "strategy": reply.strategy,
-        "queries": queries,
-        "order_by": order if whole else None,
+        "buckets": [lead.bucket] if whole else list(found),
+        "per_bucket": {name: found[name][0] for name in ([lead.bucket] if whole else found)},
     }
     if whole:
-        planned = planned | {"described": lead.text.strip(), "lacking": lead.without.strip()}
-    planned, said = fitted(corpus, planned)
-    return planned, notes + said
-
-
-def fitted(corpus: Corpus, plan: Plan) -> tuple[Plan, list[StoredNote]]:
-    """Return a model's plan as the stored values need it: amounts below zero of a set, filters that match nothing; blocking."""
-    if plan["kind"] == "documents":
-        plan.pop("sides", None)
-        plan, lines = with_negatives(corpus, plan)
-        return plan, [note("schema_plan", "linked value", line) for line in lines]
-    if plan.get("sides"):
-        return plan, []
-    plan, lines = narrow(corpus, plan, plan["queries"][0])
-    return plan, [note("schema_plan", "relaxed", line) for line in lines]
-
-
-def besides_of(
-    corpus: Corpus, item: PlannedBucket, context: Context
-) -> tuple[list[str] | StoredClause | None, list[StoredNote]]:
-    """Return the stored values that are not counted, of a field of one value the condition that leaves them out; blocking.
-
-    None, with a note, where no field is counted or grouped whose values could be left out.
-    """
-    declared = corpus.buckets[item.bucket].field(next(iter(item.group_by), item.aggregate_field))
-    name = declared.name if declared else ""
-    out = PlannedFilter(field=name, operator="not in", values=item.besides)
-    clauses, said = checked_clauses(corpus, item.bucket, [out], context)
-    if declared is None or declared.type != "keywords" or not clauses:
-        return next(iter(clauses), None), said
-    value = clauses[0].get("value")
-    return list(value) if isinstance(value, list) else [str(value)], said
+        planned |= {"described": lead.text.strip(), "lacking": lead.without.strip()}
+        planned.pop("sides", None)
+        planned, lines = with_negatives(corpus, planned)
+        return planned, notes + [note("schema_plan", "linked value", line) for line in lines]
+    if planned.get("sides"):
+        return planned, notes
+    # Filters that match nothing are given up.
+    planned, lines = narrow(corpus, planned, queries[0])
+    return planned, notes + [note("schema_plan", "relaxed", line) for line in lines]
 
 
 def either_of(branches: Sequence[Sequence[StoredClause]]) -> StoredClause:
@@ -632,12 +579,13 @@ def checked_clauses(
     for item in written:
         checked = check_filters(declared, [item.clause()], today=context.now)
         notes += [note("schema_plan", "clause dropped", str(problem)) for problem in checked.problems]
-        for clause in wanted(checked.filters, context):
+        for clause in checked.filters:
             linked = linked_clause(corpus.linker, declared, clause) if isinstance(clause, Clause) else clause
-            if isinstance(clause, Clause) and isinstance(linked, Clause) and linked.value != clause.value:
-                shown = printed(stored(linked))
-                notes.append(note("schema_plan", "linked value", f"“{clause.raw}” was taken as {shown}."))
-            kept.append(stored(linked))
+            bound = wanted([stored(linked)], context)
+            if bound and isinstance(clause, Clause) and linked != clause:
+                shown = f"“{clause.raw}” was taken as {printed(bound[0])}."
+                notes.append(note("schema_plan", "linked value", shown))
+            kept += bound
     return kept, notes
 
 
@@ -681,42 +629,50 @@ COMPARED = frozenset({"sum", "count", "average", "median", "distinct"})
 """Functions that take a bucket's main amount where no field is named, and those whose numbers of two sets are compared."""
 
 
-def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[WantedNumber, OrderBy | None, list[str]]:
-    """Return the model's aggregate and order with the bucket's field names, and the names that it does not have."""
+def checked_shape(
+    bucket: Bucket, lead: PlannedBucket, bound: WantedNumber, *, whole_set: bool
+) -> tuple[Shape, list[str]]:
+    """Return the form of the answer that a model wants in the bucket's own names of fields, and what of it was dropped.
+
+    Args:
+        bound: what the number takes from the conditions (`bind`).
+    """
     order_by = lead.order_by.lstrip("-")
     if lead.group_by and order_by in {"count", lead.aggregate}:
         order_by = ""  # groups are ranked by their number
-    beside = lead.second.aggregate_field if lead.second else ""
-    asked = [name for name in (lead.aggregate_field, beside, *lead.group_by, order_by) if name]
-    known = {name: found for name in asked if (found := known_name(bucket, name))}
+    second = lead.second
+    asked = [lead.aggregate_field, second.aggregate_field if second else "", *lead.group_by, order_by]
+    known = {name: found for name in asked if name and (found := known_name(bucket, name))}
+    lost = [f"{bucket.name} has no field {name!r}" for name in asked if name and name not in known]
     field = known.get(lead.aggregate_field)
     if lead.aggregate in AMOUNTS and field is None and not lead.aggregate_field:
         field = bucket.main_amount
-    alone = {"count", "share"}
     groups = [known[name] for name in lead.group_by if name in known]
     # Values without a number are shown with their documents.
     plain = "count" if lead.aggregate == "none" and groups else "none"
-    aggregate: WantedNumber = {
-        "function": lead.aggregate if field or lead.aggregate in alone else plain,
-        "field": field,
-        "group_by": groups,
-    }
-    descending = lead.order_by.startswith("-")
-    if (second := lead.second) and (second.aggregate_field in known or not second.aggregate_field):
+    function = lead.aggregate if field or lead.aggregate in {"count", "share"} else plain
+    number: WantedNumber = {**bound, "function": function, "field": field, "group_by": groups}
+    sides, descending = number.pop("sides", None), lead.order_by.startswith("-")
+    if sides and function in COMPARED:
+        number = {"function": function, "field": field, "sides": sides}
+    elif groups:
+        if lead.limit:
+            number |= {"top": "most" if descending or not lead.order_by else "least", "limit": lead.limit}
+        if lead.having and function in AMOUNTS | COMPARED:
+            column = Aggregate(function=cast(Any, function), field=field).name
+            bound_on = lead.having
+            number["having"] = {
+                "column": column,
+                "operator": bound_on.operator,
+                "value": f"{bound_on.value:f}",
+            }
+    if second and (number.get("group_by") or {"sides", "whole"} & number.keys()):
+        lost.append("a second number is computed for one set, without groups, sides or a share")
+    elif second and (second.aggregate_field in known or not second.aggregate_field):
         own = known.get(second.aggregate_field) or (field if second.aggregate != "count" else None)
-        aggregate["second"] = {"operation": second.operation, "function": second.aggregate, "field": own}
-    if aggregate["group_by"] and lead.limit:
-        aggregate |= {"top": "most" if descending or not lead.order_by else "least", "limit": lead.limit}
-    if aggregate["group_by"] and lead.having and aggregate["function"] in AMOUNTS | COMPARED:
-        number = Aggregate(function=cast(Any, aggregate["function"]), field=field)
-        aggregate["having"] = {
-            "column": number.name,
-            "operator": lead.having.operator,
-            "value": f"{lead.having.value:f}",
-        }
-    order: OrderBy | None = (
-        {"field": known[order_by], "descending": descending, "limit": lead.limit}
-        if order_by in known
-        else None
-    )
-    return aggregate, order, [name for name in asked if name not in known]
+        number["second"] = {"operation": second.operation, "function": second.aggregate, "field": own}
+    order: OrderBy | None = None
+    if order_by in known:
+        order = {"field": known[order_by], "descending": descending, "limit": lead.limit}
+    computed = lead.aggregate != "none" or (whole_set and groups)
+    return shape("compute" if computed else "list" if whole_set else "qa", number, order), lost

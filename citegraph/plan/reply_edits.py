@@ -20,10 +20,9 @@ from citegraph.plan.stored_filters import bucket_filters
 from citegraph.question.clauses import read_question
 from citegraph.question.groups import read_groups
 from citegraph.question.measures import compared
-from citegraph.question.reading import Reading
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import AskedBack, Effect, OfferedOption, Plan, Values
+from citegraph.run.state_types import AskedBack, Effect, OfferedOption, Plan, Reading, Values
 
 MOST_OF_A_REPLY = 1_000
 """Documents that "all of them" may mean."""
@@ -99,7 +98,7 @@ def _says(
         return True, ()
     if clarification["type"] == "ambiguous":
         return False, ()
-    named = bool(reading.names or reading.identifiers or reading.mentions)
+    named = bool(reading["names"] or reading["identifiers"] or reading["mentions"])
     return named, tuple(left) if clarification["type"] == "no_results" else ()
 
 
@@ -124,7 +123,7 @@ def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: 
             continue
         if (
             not picked
-            or (reading.mentions and not told_apart)
+            or (reading["mentions"] and not told_apart)
             or read_groups(bucket, text)
             or _names_others(corpus, bucket, reading, picked)
         ):
@@ -136,9 +135,9 @@ def _names_others(corpus: Corpus, bucket: Bucket, reading: Reading, doc_ids: Seq
     """Tell whether a message names parties of a bucket and none of the documents is of them; blocking."""
     named = {
         value
-        for mention in reading.mentions
-        if mention.field in bucket.entity_fields and not mention.negated
-        for value in mention.values
+        for mention in reading["mentions"]
+        if mention["field"] in bucket.entity_fields and not mention["negated"]
+        for value in mention["values"]
     }
     held = {
         show(value)

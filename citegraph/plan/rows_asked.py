@@ -14,13 +14,15 @@ from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
 from citegraph.language.units import unit
 from citegraph.language.word_tables import pattern
-from citegraph.plan.stored_filters import bucket_filters, flat, inferred, stored
+from citegraph.plan.shape import formed, shape
+from citegraph.plan.stored_filters import bucket_filters, flat, inferred
 from citegraph.plan.unbound import unbound_words
 from citegraph.question.functions import asks, counted_at, function_of
 from citegraph.question.measures import compared
 from citegraph.question.phrases import find_phrase, included_among, is_written
+from citegraph.question.reading import stored
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import BucketPlan, Plan, RowsWanted
+from citegraph.run.state_types import Plan, Reading, RowsWanted
 
 Function = Literal["count", "sum", "average", "min", "max"]
 SHORTEST = 3
@@ -80,12 +82,7 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             held = ()
         if held is None and items and plan["intent"] == "compute":
             # The totals of the documents that hold an item are not what it cost.
-            return {
-                **plan,
-                "intent": "qa",
-                "kind": "passages",
-                "aggregate": {"function": "none", "field": None},
-            }
+            return formed(plan, shape("qa"))
         if held is None or not (every or rated or column or number["function"] != "none"):
             if only := documents_with(corpus, bucket, kind, seen):
                 return {**plan, "only": only}
@@ -112,17 +109,10 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         ]
         lost += [name.rpartition(".")[2].replace("_", " ") for name in groups or ()]
         unused = [] if rated else [*(word for word in part["unused"] if word not in wanted["words"]), *lost]
-        lead: BucketPlan = {**part, "terms": left, "names": [], "unused": unused}
-        return {
-            **plan,
-            "kind": "documents",
-            "intent": "compute" if wanted["function"] != "none" else "list",
-            "aggregate": {"function": "none", "field": None},
-            "order_by": None,
-            "buckets": [name],
-            "per_bucket": {**plan["per_bucket"], name: lead},
-            "rows": [wanted],
-        }
+        lead: Reading = {**part, "terms": left, "names": [], "unused": unused}
+        form = shape("compute" if wanted["function"] != "none" else "list")
+        per_bucket = {**plan["per_bucket"], name: lead}
+        return formed({**plan, "buckets": [name], "per_bucket": per_bucket, "rows": [wanted]}, form)
     return plan
 
 
@@ -153,7 +143,7 @@ def documents_with(corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan) ->
     return list(found) if len(found) <= MOST_NAMED else []
 
 
-def every_row_asked(bucket: Bucket, kind: RowKind, question: str, part: BucketPlan) -> bool:
+def every_row_asked(bucket: Bucket, kind: RowKind, question: str, part: Reading) -> bool:
     """Tell whether a question is for the rows of documents that a condition chooses: by a word for rows, no field else.
 
     Not where it asks when or how many, for the last or largest, for documents ("which invoices have one item"), nor under
@@ -178,7 +168,7 @@ def rows_of(corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan) -> int:
     return corpus.rows.count(row_query(corpus, bucket, kind, (), bucket_filters(plan, bucket.name)))
 
 
-def without_items(part: BucketPlan, kind: RowKind) -> tuple[BucketPlan, list[str]]:
+def without_items(part: Reading, kind: RowKind) -> tuple[Reading, list[str]]:
     """Return a part without the filters on the field that lists what the rows are about, and their words."""
     mine = [item for item in part["filters"] if item.get("field") == kind.name and inferred(item)]
     kept = [item for item in part["filters"] if item not in mine]
@@ -186,7 +176,7 @@ def without_items(part: BucketPlan, kind: RowKind) -> tuple[BucketPlan, list[str
     return {**part, "filters": kept}, list(dict.fromkeys(said))
 
 
-def words_of(part: BucketPlan, question: str, bucket: Bucket, *, named: bool) -> list[str]:
+def words_of(part: Reading, question: str, bucket: Bucket, *, named: bool) -> list[str]:
     """Return the words that may name rows, as the question orders them."""
     text = question
     if named:
@@ -305,7 +295,7 @@ def number_of_rows(kind: RowKind, question: str, column: str | None) -> RowsWant
     return {"function": "none", "columns": []}
 
 
-def rated_rows(bucket: Bucket, kind: RowKind, question: str, part: BucketPlan) -> Filters:
+def rated_rows(bucket: Bucket, kind: RowKind, question: str, part: Reading) -> Filters:
     """Return the conditions of a bound with a unit that no field of the documents took: "over 60 V"."""
     unit_column = kind.field("unit")
     numbers = [name for name in NUMBERS if kind.field(name)]

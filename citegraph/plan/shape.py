@@ -1,6 +1,5 @@
 """What form the answer to a question over a set takes: a list in an order, a number, groups, the first of them."""
 
-from dataclasses import dataclass
 from datetime import date
 
 from citegraph.corpus.schema.bucket import Bucket
@@ -33,31 +32,23 @@ from citegraph.question.intent import compared_names, counts_documents, settle_i
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
-from citegraph.run.state_types import BucketPlan, Decomposed, OrderBy, WantedNumber
+from citegraph.run.state_types import Decomposed, OrderBy, Plan, Reading, Shape, WantedNumber
+
+SETS = frozenset({"list", "compute"})
+"""Intents whose answer is a set of documents or a number over one: the database answers."""
 
 
-@dataclass(frozen=True)
-class Shape:
-    """The form of an answer: its intent, the number wanted and the order of a list."""
-
-    intent: str
-    aggregate: WantedNumber
-    order: OrderBy | None = None
-
-    @property
-    def of_set(self) -> bool:
-        """Return whether the database answers."""
-        return self.intent in {"list", "compute"}
+def shape(intent: str, number: WantedNumber | None = None, order: OrderBy | None = None) -> Shape:
+    """Return the form of an answer, without a number or an order where none is wanted."""
+    return {"intent": intent, "aggregate": number or {"function": "none", "field": None}, "order_by": order}
 
 
-def nothing() -> WantedNumber:
-    """Return that no number is wanted."""
-    return {"function": "none", "field": None}
+def formed(plan: Plan, form: Shape) -> Plan:
+    """Return a plan with another form of its answer; the database answers what is over a set."""
+    return {**plan, **form, "kind": "documents" if form["intent"] in SETS else "passages"}
 
 
-def shape_of(
-    bucket: Bucket, question: str, decomposition: Decomposed, lead: BucketPlan, today: date
-) -> Shape:
+def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Reading, today: date) -> Shape:
     """Return the form that a question's words ask for, as far as the bucket's fields allow it."""
     if decomposition.get("by") == "model":
         return _as_read(bucket, decomposition)
@@ -68,7 +59,7 @@ def shape_of(
         field = rank.field if rank.named else _bounded_field(bucket, lead) or rank.field
         order = {"field": field, "descending": rank.descending, "limit": rank.limit} if field else None
     if decomposition["intent"] == "summarize":
-        return Shape(intent, aggregate)
+        return shape(intent, aggregate)
     made = _number(bucket, question, lead, rank, intent)
     if made is not None:
         intent, aggregate = "compute", made
@@ -103,12 +94,11 @@ def shape_of(
         intent, aggregate = ("compute", function) if sides else (intent, aggregate)
     if sides and not aggregate.get("top"):
         aggregate = {"function": aggregate["function"], "field": aggregate["field"], "sides": sides}
-    if lacks(lead["filters"], aggregate["field"]):
-        intent, aggregate = "list", nothing()
-    whole = Shape(intent, aggregate, order)
+    without = lacks(lead["filters"], aggregate["field"])
+    whole = shape("list", order=order) if without else shape(intent, aggregate, order)
     if read is not None and not sides and not aggregate.get("group_by"):
         whole = _as_tagged(bucket, question, lead, whole, read)
-    intent, aggregate, order = whole.intent, whole.aggregate, whole.order
+    intent, aggregate, order = whole["intent"], whole["aggregate"], whole["order_by"]
     if (
         order
         and order["limit"] != 1
@@ -116,12 +106,12 @@ def shape_of(
         and (aggregate["function"] in {"none", "max", "min"} or _only_orders(question, rank))
         and intent != "compare"
     ):
-        intent, aggregate = "list", nothing()
+        return shape("list", order=order)
     if intent == "qa" and order and lead["noun"] and not names_one(bucket, lead):
         intent = "list"
     if intent == "qa" and which_one(bucket, question, lead):
         intent = "list"
-    return Shape(intent, aggregate, order)
+    return shape(intent, aggregate, order)
 
 
 def _only_orders(question: str, rank: Rank | None) -> bool:
@@ -130,10 +120,10 @@ def _only_orders(question: str, rank: Rank | None) -> bool:
     return bool(ranked) and not asks(question.partition(str(ranked))[0], "sum")
 
 
-def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, read: Intent) -> Shape:
+def _as_tagged(bucket: Bucket, question: str, lead: Reading, made: Shape, read: Intent) -> Shape:
     """Return a form as the tagger reads the question, where its words alone gave another one."""
     if read == "list" and unmentioned(question, lead["unused"], lead["terms"])[1]:
-        return made if made.intent == "list" else Shape("list", nothing(), made.order)
+        return made if made["intent"] == "list" else shape("list", order=made["order_by"])
     if read not in NUMBERS | {"list"} or not (lead["filters"] or lead["noun"]):
         return made
     if not wants_documents(bucket, question, lead):
@@ -141,31 +131,31 @@ def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, rea
     # "Wie viel ist bei SN-5 offen?" counts nothing; "how many did Acme send?" does.
     listed = read == "list" and cues.EXISTENCE.search(question) is not None and not lead["asked"]
     if names_one(bucket, lead) and not (read == "count" and counts_documents(bucket, question)):
-        return Shape("list", nothing(), made.order) if listed else made
+        return shape("list", order=made["order_by"]) if listed else made
     bound = {clause["field"] for clause in flat(lead["filters"])}
     if read == "list" and not bound.issuperset(lead["asked"]) and lead["noun"] != "plural":
         return made
     if read == "list":
-        return made if made.intent == "list" else Shape("list", nothing(), made.order)
-    function = made.aggregate["function"]
+        return made if made["intent"] == "list" else shape("list", order=made["order_by"])
+    function = made["aggregate"]["function"]
     if read in {"max", "min"}:
-        return made if made.order or function in {"max", "min"} else _endmost(bucket, lead, made, read)
-    if made.intent == "compute" and function != "none":
+        return made if made["order_by"] or function in {"max", "min"} else _endmost(bucket, lead, made, read)
+    if made["intent"] == "compute" and function != "none":
         return made  # read with the tagger's function already
     if read in {"count", "distinct"}:
         counted = _counted(bucket, question)
         if counted or read == "count":
             function = "distinct" if counted else "count"
-            return Shape("compute", {"function": function, "field": counted.name if counted else None})
+            return shape("compute", {"function": function, "field": counted.name if counted else None})
         return made
     if read == "group":
         each = values_asked(bucket, question)
-        return Shape("compute", {**_usual(bucket), "group_by": [each.name]}) if each else made
+        return shape("compute", {**_usual(bucket), "group_by": [each.name]}) if each else made
     field = measured(bucket, question, read, lead) if read in {"sum", "average", "median"} else None
-    return Shape("compute", {"function": read, "field": field.name}) if field else made
+    return shape("compute", {"function": read, "field": field.name}) if field else made
 
 
-def _most_frequent(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
+def _most_frequent(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | None:
     """Return the count by the field of words that is asked for in a superlative: "die drei häufigsten Länder".
 
     Names have no greatest value, so the tagger's extreme of a field of words is the value that most documents have.
@@ -190,7 +180,7 @@ NEAR = 24
 """Characters before what is asked for in which its number stands: "the three most common"."""
 
 
-def wants_documents(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+def wants_documents(bucket: Bucket, question: str, lead: Reading) -> bool:
     """Tell whether what is wanted is known to a bucket: its documents, or what it has a field for; not labs or downloads."""
     span = asked_span(question)
     if span is None or lead["noun"] == "plural":
@@ -200,7 +190,7 @@ def wants_documents(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
     )
 
 
-def asks_for_kind(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+def asks_for_kind(bucket: Bucket, question: str, lead: Reading) -> bool:
     """Tell whether what is wanted is named by a kind of document that became a condition ("which errata sheets ...")."""
     span = asked_span(question)
     kinds = [
@@ -211,7 +201,7 @@ def asks_for_kind(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
     return span is not None and any(find_phrase(question[slice(*span)], kind) for kind in kinds)
 
 
-def which_one(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+def which_one(bucket: Bucket, question: str, lead: Reading) -> bool:
     """Tell whether nothing but the document that has a number or the beginning of one is wanted: "which root is that?"."""
     span = asked_span(question)
     numbers = {item.name for item in bucket.fields if item.kind == "identifier"}
@@ -221,7 +211,7 @@ def which_one(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
     return bool(wanted) and wanted <= nouns and bool(bound & numbers) and bound >= set(lead["asked"])
 
 
-def names_one(bucket: Bucket, lead: BucketPlan) -> bool:
+def names_one(bucket: Bucket, lead: Reading) -> bool:
     """Tell whether a condition holds the title or the number of one document, and no plural asks for more."""
     named = {clause["field"] for clause in flat(lead["filters"]) if clause.get("operator") == "="}
     return lead["noun"] != "plural" and not bucket.naming_fields.isdisjoint(named)
@@ -235,7 +225,7 @@ def _counted(bucket: Bucket, question: str) -> Field | None:
     return None if documents else values_asked(bucket, asked)
 
 
-def _endmost(bucket: Bucket, lead: BucketPlan, made: Shape, read: Intent) -> Shape:
+def _endmost(bucket: Bucket, lead: Reading, made: Shape, read: Intent) -> Shape:
     """Return the list of the one document with the greatest or smallest value of the field that is named.
 
     Where none is named it stays as it was: "over soonest" is not by the date that documents are usually ordered by.
@@ -243,22 +233,22 @@ def _endmost(bucket: Bucket, lead: BucketPlan, made: Shape, read: Intent) -> Sha
     field = field_asked(bucket, read, lead)
     if field is None:
         return made
-    return Shape("list", nothing(), {"field": field.name, "descending": read == "max", "limit": 1})
+    return shape("list", order={"field": field.name, "descending": read == "max", "limit": 1})
 
 
 def _as_read(bucket: Bucket, decomposition: Decomposed) -> Shape:
     """Return the form that a model read; what is computed over is bound by `schema_plan`, or is the main amount."""
     wanted = decomposition.get("aggregate", "none")
     if decomposition["intent"] != "compute" or wanted == "none":
-        return Shape("qa" if decomposition["intent"] == "compute" else decomposition["intent"], nothing())
+        return shape("qa" if decomposition["intent"] == "compute" else decomposition["intent"])
     if wanted == "count":
-        return Shape("compute", {"function": "count", "field": None})
+        return shape("compute", {"function": "count", "field": None})
     if not bucket.main_amount or wanted == "share":  # of what, only the plan's model can bind
-        return Shape("qa", nothing())
-    return Shape("compute", {"function": wanted, "field": bucket.main_amount})
+        return shape("qa")
+    return shape("compute", {"function": wanted, "field": bucket.main_amount})
 
 
-def _is_valued(bucket: Bucket, question: str, group: str, lead: BucketPlan) -> bool:
+def _is_valued(bucket: Bucket, question: str, group: str, lead: Reading) -> bool:
     """Tell whether a value follows a field's word, which then groups nothing: "governed by the law of Delaware"."""
     declared = bucket.field(group)
     starts = [
@@ -279,7 +269,7 @@ VALUED = 15
 """Characters between a field's word and its value."""
 
 
-def _bounded_field(bucket: Bucket, lead: BucketPlan) -> str | None:
+def _bounded_field(bucket: Bucket, lead: Reading) -> str | None:
     """Return the number that a condition bounds: "trials with over 300 patients, largest first" are ordered by it."""
     bounds = {"<", "<=", ">", ">=", "between"}
     named = [str(clause["field"]) for clause in flat(lead["filters"]) if clause.get("operator") in bounds]
@@ -291,7 +281,7 @@ def _usual(bucket: Bucket) -> WantedNumber:
     return {"function": "sum" if bucket.main_amount else "count", "field": bucket.main_amount}
 
 
-def _compared_by(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber:
+def _compared_by(bucket: Bucket, question: str, lead: Reading) -> WantedNumber:
     """Return the number by which sets of documents are compared: "who has more advisories" counts them."""
     money = MONEY.search(question) or asks(question, "sum") or bucket.main_amount in lead["asked"]
     if bucket.main_amount and money and not asks(question, "count"):
@@ -300,7 +290,7 @@ def _compared_by(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumbe
 
 
 def _number(
-    bucket: Bucket, question: str, lead: BucketPlan, rank: Rank | None, intent: str
+    bucket: Bucket, question: str, lead: Reading, rank: Rank | None, intent: str
 ) -> WantedNumber | None:
     """Return a number that the main amount alone does not give: shares, days, other fields, groups in an order."""
     one = lead["named"] and lead["noun"] != "plural"

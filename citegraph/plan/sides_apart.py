@@ -11,7 +11,7 @@ from citegraph.plan.stored_filters import flat, inferred
 from citegraph.question.named_values import clause_of
 from citegraph.question.sides import JOIN, Side
 from citegraph.run.services import Corpus, has_metadata
-from citegraph.run.state_types import BucketPlan
+from citegraph.run.state_types import Reading
 
 MOST_SIDES, MOST_DOCUMENTS = 4, 200
 """A name that more documents hold is of no side of its own."""
@@ -28,7 +28,7 @@ class _Group:
     documents: set[str]
 
 
-def sides_apart(corpus: Corpus, name: str, question: str, part: BucketPlan) -> list[Side]:
+def sides_apart(corpus: Corpus, name: str, question: str, part: Reading) -> list[Side]:
     """Return a side for each group of names that documents of a bucket hold together, none where one document holds all; blocking.
 
     "A with B and C with D": the question of a side is the whole one without the names of the others, those that no value
@@ -58,7 +58,7 @@ def sides_apart(corpus: Corpus, name: str, question: str, part: BucketPlan) -> l
     return sides
 
 
-def _groups(corpus: Corpus, name: str, question: str, part: BucketPlan) -> list[_Group]:
+def _groups(corpus: Corpus, name: str, question: str, part: Reading) -> list[_Group]:
     """Return the groups in order of place, of names that became conditions and of which each is in few documents."""
     bucket = corpus.buckets[name]
     bound = {

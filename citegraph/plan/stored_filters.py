@@ -3,15 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from citegraph.corpus.filters.clause import Clause, Filters, Group, clauses_in, typed_filters
+from citegraph.corpus.filters.clause import Filters, clauses_in, typed_filters
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.run.context import Context
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state_types import Plan, StoredClause, ToolCall
-
-
-def stored(item: Clause | Group) -> StoredClause:
-    """Return a clause or group as the state keeps it."""
-    return cast(StoredClause, item.model_dump(mode="json"))
 
 
 def flat(filters: Sequence[StoredClause]) -> Iterator[StoredClause]:
@@ -26,6 +22,11 @@ def flat(filters: Sequence[StoredClause]) -> Iterator[StoredClause]:
 def inferred(item: StoredClause) -> bool:
     """Tell whether a stored clause or group was inferred; others are fixed by the caller or by access control."""
     return all(clause.get("origin", "inferred") == "inferred" for clause in flat([item]))
+
+
+def wanted(filters: Sequence[StoredClause], context: Context) -> list[StoredClause]:
+    """Return inferred filters but those of the fields that the caller wants none of."""
+    return [item for item in filters if not fields_of(item) & set(context.without)]
 
 
 def fields_of(item: StoredClause) -> set[str]:

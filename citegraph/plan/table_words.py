@@ -2,38 +2,35 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from citegraph.corpus.filters.clause import MAX_LIST, Clause, Group, Operator, clauses_in
+from citegraph.corpus.filters.clause import MAX_LIST, Clause, Group, Operator, filtered_fields
 from citegraph.corpus.records.table_files.table_store import StoredTable, TableStore, table_bucket
-from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.amounts import Amount, find_amounts
 from citegraph.language.date_order import DateOrder
 from citegraph.language.periods import find_periods
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import pattern, source
+from citegraph.question.alternatives import arrange
+from citegraph.question.clauses import period_clause
 from citegraph.question.functions import KINDS, counting, spans
 from citegraph.question.groups import UNITS
-from citegraph.question.measures import compared, range_of
+from citegraph.question.measures import RANGE, compared, range_of
+from citegraph.question.negation import Denials
 from citegraph.question.ordering import RANKS
 from citegraph.question.phrases import find_phrase
+from citegraph.question.reading import Reader, stored
+from citegraph.run.state_types import Reading
 
 Span = tuple[int, int]
 LONGEST_VALUE = 6
 """Words of a cell that a question names at most."""
 NEAR = 40
 """Characters between a column's name and a number or a date that is about it."""
-DENIED = 30
-"""Characters between a denial and the value that it is about."""
 SHORTEST = 3
 """Letters of a word that may stand inside of a cell; of shorter ones the whole cell must be said."""
-
-
-_OPPOSITE: dict[Operator, Operator] = {
-    "=": "!=", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,32 +41,17 @@ class Named:
     columns: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class TableReading:
-    """What a question says of a table.
-
-    Attributes:
-        heads: the columns that it names, in its order.
-        filters: conditions, all must hold; their fields are those of `table_bucket`.
-        places: where each one's words stand.
-        tested: the columns of the conditions.
-        unused: content words that say nothing of the table.
-    """
-
-    heads: list[Named] = field(default_factory=list)
-    filters: list[Clause | Group] = field(default_factory=list)
-    places: list[Span] = field(default_factory=list)
-    tested: set[int] = field(default_factory=set)
-    unused: list[str] = field(default_factory=list)
-
-
 class TableReader:
-    """Reads a question over one table; blocking.
+    """Reads a question over one table, as a bucket whose fields are its columns; blocking.
 
     Args:
         question: the name of the file is blanked out already.
         known: words that name the file or its sheet: they are no condition.
         synonyms: sets of words that name a column of the same kind ("qty", "quantity").
+
+    Attributes:
+        heads: the columns that it names, in its order.
+        tested: the columns of the conditions.
     """
 
     def __init__(
@@ -84,31 +66,34 @@ class TableReader:
         synonyms: Sequence[Collection[str]] = (),
     ) -> None:
         self.store, self.table, self.question = store, table, question
-        self._today, self._order = today, order
-        self._known, self._synonyms = known, synonyms
-        self._used = [False] * (len(question) + 1)
-        self.reading = TableReading()
+        self._order, self._known, self._synonyms = order, known, synonyms
+        declared = table_bucket(table.columns)
+        fields = tuple(
+            field.model_copy(update={"words": names_of(column.head)})
+            for field, column in zip(declared.fields, table.columns, strict=True)
+        )
+        self._said = Reader(declared.model_copy(update={"fields": fields}), question, today)
+        self._either: list[Group] = []
+        self.heads: list[Named] = []
+        self.tested: set[int] = set()
 
-    def read(self) -> TableReading:
-        """Return what the question says."""
-        self.reading.heads = sorted(self._heads(), key=lambda item: item.span)
-        for head in self.reading.heads:
-            self._use(head.span)
+    def read(self) -> Reading:
+        """Return what the question says: conditions, whose fields are those of `table_bucket`, and words that say nothing."""
+        self.heads = sorted(self._heads(), key=lambda item: item.span)
+        for head in self.heads:
+            self._said.use(*head.span)
         self._periods()
         self._bounds()
         self._values()
         self._lacking()
         self._parts_of_cells()
-        self._merge()
-        self.reading.unused = self._left()
-        return self.reading
-
-    def _free(self, span: Span) -> bool:
-        return not any(self._used[span[0] : span[1]])
-
-    def _use(self, span: Span) -> None:
-        for place in range(*span):
-            self._used[place] = True
+        arranged, _, denials = arrange(self._said)
+        for span in denials.used:
+            self._said.use(*span)
+        filters = [*arranged, *self._either]
+        tested = {name for item in filters for name in filtered_fields(item)}
+        self.tested = {at for at, field in enumerate(self._said.bucket.fields) if field.name in tested}
+        return {"filters": [stored(item) for item in filters], "unused": self._left(denials)}
 
     # ------------------------------------------------------------ columns
 
@@ -178,7 +163,7 @@ class TableReader:
     def named_before(self, at: int, kind: str) -> int | None:
         """Return the column of a kind whose name stands nearest before a place, else the next one's behind it."""
         best: tuple[int, int] | None = None
-        for head in self.reading.heads:
+        for head in self.heads:
             for column in head.columns:
                 if self.table.columns[column].kind != kind:
                     continue
@@ -195,77 +180,27 @@ class TableReader:
     # ------------------------------------------------------------ conditions
 
     def _add(self, column: int, operator: Operator, value: Any, span: Span) -> None:
-        """Take in a condition on a column, or its opposite where the question denies it."""
-        if self._denied(span[0]):
-            operator = _OPPOSITE[operator]
-        self._take([self._clause(column, operator, value, span)], span)
-
-    def _clause(self, column: int, operator: Operator, value: Any, span: Span) -> Clause:
-        self.reading.tested.add(column)
-        declared = self._declared(column)
-        return Clause(field=declared.name, operator=operator, value=value, raw=self.question[slice(*span)])
-
-    def _declared(self, column: int) -> Field:
-        return table_bucket(self.table.columns).fields[column]
-
-    def _take(self, either: Sequence[Clause], span: Span) -> None:
-        self.reading.filters.append(
-            either[0] if len(either) == 1 else Group(mode="any", clauses=tuple(either))
-        )
-        self.reading.places.append(span)
-        self._use(span)
-
-    def _denied(self, start: int) -> bool:
-        """Tell whether a denial stands before a place, and no other value between."""
-        last = max((end for _, end in self.reading.places if end <= start), default=0)
-        lead = self.question[max(last, start - DENIED) : start]
-        found = [*pattern("except", "deny", "deny_noun").finditer(lead)]
-        if not found:
-            return False
-        gap = lead[found[-1].end() :]
-        odd = [word for word in terms.content_words(gap) if not self._is_head(word)]
-        self._use((start - len(lead) + found[-1].start(), start - len(lead) + found[-1].end()))
-        return not odd and not re.search(r"[.;:?!,]", gap)
-
-    def _is_head(self, word: str) -> bool:
-        return any(
-            word in terms.words(self.question[head.span[0] : head.span[1]]) for head in self.reading.heads
-        )
+        self._said.add(self._said.bucket.fields[column].name, operator, value, *span)
 
     def _periods(self) -> None:
-        for period in find_periods(self.question, today=self._today, order=self._order):
+        for period in find_periods(self.question, today=self._said.today, order=self._order):
             column = self.named_before(period.span[0], "date")
             column = self.only("date") if column is None else column
-            if column is None or not self._free(period.span):
-                continue
-            ends: list[tuple[Operator, date | None]] = [(">=", period.start), ("<=", period.end)]
-            denied = self._denied(period.span[0])
-            clauses = [
-                self._clause(column, _OPPOSITE[sign] if denied else sign, day.isoformat(), period.span)
-                for sign, day in ends
-                if day is not None
-            ]
-            for either in [clauses] if denied else [[one] for one in clauses]:
-                self._take(either, period.span)
+            if column is not None and self._said.free(*period.span):
+                self._add(column, *period_clause(period), period.span)
 
     def _bounds(self) -> None:
         """Read compared numbers, ranges, and numbers behind the name of their column ("order 1001")."""
-        amounts = [amount for amount in find_amounts(self.question) if self._free(amount.span)]
+        amounts = [amount for amount in find_amounts(self.question) if self._said.free(*amount.span)]
         pair = range_of(self.question, amounts)
-        if pair and self._denied(pair[0].span[0]):
-            return  # two conditions of which one must hold: its numbers are left, and are said to be
         if pair and (column := self._number_column(pair[0].span[0])) is not None:
             low, high = pair
             unit = high.money.currency or low.money.currency
-            span = (low.span[0], high.span[1])
-            ends: list[tuple[Operator, Amount]] = [(">=", low), ("<=", high)]
-            for operator, amount in ends:
-                self._take([self._clause(column, operator, self._written(column, amount, unit), span)], span)
-            lead = re.search(r"[^\W\d_]+\s*$", self.question[: span[0]])
-            if lead:
-                self._use((lead.start(), span[0]))
+            lead = RANGE.search(self.question[: low.span[0]])
+            span = (lead.start() if lead else low.span[0], high.span[1])
+            self._add(column, "between", [self._written(column, one, unit) for one in pair], span)
         for amount in amounts:
-            if not self._free(amount.span):
+            if not self._said.free(*amount.span):
                 continue
             operator, start, end = compared(self.question, *amount.span)
             column = self._number_column(amount.span[0])
@@ -280,7 +215,7 @@ class TableReader:
 
     def _written(self, column: int, amount: Amount, unit: str | None) -> str:
         """Return an amount as a condition holds it; in its currency where the column tells any."""
-        code = unit if self._declared(column).type == "money" else None
+        code = unit if self._said.bucket.fields[column].type == "money" else None
         return f"{amount.money.amount:f} {code or ''}".strip()
 
     def _number_column(self, at: int) -> int | None:
@@ -289,7 +224,7 @@ class TableReader:
 
     def _is_equal(self, column: int, at: int) -> bool:
         """Tell whether a number stands directly behind the name of a column: "order 1001", "quantity = 3"."""
-        ends = [head.span[1] for head in self.reading.heads if column in head.columns and head.span[1] <= at]
+        ends = [head.span[1] for head in self.heads if column in head.columns and head.span[1] <= at]
         if not ends:
             return False
         gap = self.question[max(ends) : at]
@@ -310,13 +245,18 @@ class TableReader:
                 held.setdefault(phrase, []).append(place)
         spots = [(span, phrase) for phrase in held for span in phrases[phrase]]
         for span, phrase in sorted(spots, key=lambda item: (item[0][0] - item[0][1], item[0])):
-            if not self._free(span) or not self._says_something(phrase, span, held[phrase]):
+            if not self._said.free(*span) or not self._says_something(phrase, span, held[phrase]):
                 continue
             columns = self._meant(span, held[phrase])
             if len(columns) == 1:
                 self._add(columns[0], "=", phrase, span)
-            elif not self._denied(span[0]):
-                self._take([self._clause(column, "=", phrase, span) for column in columns], span)
+            elif not _DENIED.search(self.question[: span[0]]):
+                said, fields = self.question[slice(*span)], self._said.bucket.fields
+                clauses = [
+                    Clause(field=fields[at].name, operator="=", value=phrase, raw=said) for at in columns
+                ]
+                self._either.append(Group(mode="any", clauses=tuple(clauses)))
+                self._said.use(*span)
 
     def _says_something(self, phrase: str, span: Span, columns: Sequence[int]) -> bool:
         """Tell whether a phrase is no small word of the question; beside its column's name any but those of grammar is."""
@@ -360,7 +300,7 @@ class TableReader:
     def _beside(self, span: Span, columns: Sequence[int]) -> list[int]:
         """Return those of the columns whose name stands next to a value, but for small words."""
         named = []
-        for head in self.reading.heads:
+        for head in self.heads:
             gap = (
                 self.question[head.span[1] : span[0]]
                 if head.span[1] <= span[0]
@@ -377,22 +317,24 @@ class TableReader:
 
     def _lacking(self) -> None:
         """Read columns that are said to be empty: "with missing status", "without a price"."""
-        for head in self.reading.heads:
+        for head in self.heads:
             before = self.question[max(0, head.span[0] - 20) : head.span[0]]
             behind = self.question[head.span[1] : head.span[1] + 20]
             lacks = pattern("lacks", "missing", after=r"\s+(?:\w{1,3}\s+)?$").search(before)
             told = pattern("missing", before=r"\s*(?:\w{2,4}\s+)?").match(behind)
-            if len(head.columns) == 1 and (lacks or told) and head.columns[0] not in self.reading.tested:
+            taken = {atom.clause.field for atom in self._said.atoms}
+            named = self._said.bucket.fields[head.columns[0]].name
+            if len(head.columns) == 1 and (lacks or told) and named not in taken:
                 start = head.span[0] - len(before) + lacks.start() if lacks else head.span[0]
                 end = head.span[1] + told.end() if told else head.span[1]
-                self._take([self._clause(head.columns[0], "missing", None, (start, end))], (start, end))
+                self._add(head.columns[0], "missing", None, (start, end))
 
     def _parts_of_cells(self) -> None:
         """Read words that stand in cells of one column only: "cables" in "Cable, 3 m"."""
         texts = [place for place, column in enumerate(self.table.columns) if column.kind == "text"]
         for match in re.finditer(r"[^\W\d_]{3,}", self.question):
             word = terms.bare(match[0])
-            if not self._free(match.span()) or word in terms.stop_words() or self._is_known(word):
+            if not self._said.free(*match.span()) or word in terms.stop_words() or self._is_known(word):
                 continue
             if any(start <= match.start() < end for start, end in self._asking()):
                 continue
@@ -400,44 +342,9 @@ class TableReader:
             part = begun if len(begun) > SHORTEST and word.startswith(begun) else word
             held = {place: found for place in texts if (found := self.store.having(self.table, place, part))}
             if len(held) == 1:
-                self._add_part(*held.popitem(), part, match.span())
-
-    def _add_part(self, column: int, cells: Sequence[str], part: str, span: Span) -> None:
-        """Take in that cells have a word; what they must not have is denied of each, where they are not too many."""
-        if not self._denied(span[0]):
-            self._take([self._clause(column, "contains", part, span)], span)
-        elif len(cells) <= MAX_LIST:
-            self._take([self._clause(column, "not in", list(cells), span)], span)
-
-    def _merge(self) -> None:
-        """Join values of one column: no cell holds two of them."""
-        merged: list[tuple[Clause | Group, Span]] = []
-        joined: dict[tuple[str, Operator], int] = {}
-        joins: dict[Operator, Operator] = {
-            "=": "in",
-            "!=": "not in",
-            "not in": "not in",
-            "contains": "contains",
-        }
-        for item, place in sorted(
-            zip(self.reading.filters, self.reading.places, strict=True), key=lambda pair: pair[1]
-        ):
-            several = joins.get(item.operator) if isinstance(item, Clause) else None
-            if several is None or not isinstance(item, Clause):
-                merged.append((item, place))
-                continue
-            first = joined.setdefault((item.field, several), len(merged))
-            if first == len(merged):
-                merged.append((item, place))
-                continue
-            before, start = merged[first]
-            parts = (*clauses_in(before), item)
-            values = [one for part in parts for one in _listed(part)]
-            either = Group(mode="any", clauses=parts)
-            whole = item.model_copy(update={"operator": several, "value": values})
-            merged[first] = (either if several == "contains" else whole, start)
-        self.reading.filters = [item for item, _ in merged]
-        self.reading.places = [place for _, place in merged]
+                ((column, cells),) = held.items()
+                many = len(cells) > MAX_LIST
+                self._add(column, "contains" if many else "in", part if many else list(cells), match.span())
 
     # ------------------------------------------------------------ what is left
 
@@ -446,8 +353,8 @@ class TableReader:
             word == other or (word[:4] == other[:4] and find_phrase(word, other)) for other in self._known
         )
 
-    def _left(self) -> list[str]:
-        """Return the content words that nothing took."""
+    def _left(self, denials: Denials) -> list[str]:
+        """Return the denials of nothing known, and the content words that nothing took."""
         asking = self._asking()
         small = pattern(
             "small",
@@ -463,15 +370,11 @@ class TableReader:
             "universal",
         )
         units = [f"unit_{unit}" for unit in UNITS]
-        left = [
-            match[0]
-            for match in pattern("deny", "except", "deny_noun").finditer(self.question)
-            if self._free(match.span())
-        ]
+        left = [self.question[slice(*span)] for span in denials.idle if self._said.free(*span)]
         for match in re.finditer(r"[^\W_]+(?:[.,][^\W_]+)*", self.question):
             span, word = match.span(), terms.bare(match[0])
             grouped = any(start <= span[0] - 8 and 0 <= span[0] - end < 8 for start, end in asking)
-            if not self._free(span) or self._is_known(word):
+            if not self._said.free(*span) or self._is_known(word):
                 continue
             if word in terms.stop_words() and not self._is_capital(span):
                 continue
@@ -483,8 +386,8 @@ class TableReader:
         return list(dict.fromkeys(left))
 
 
-def _listed(clause: Clause) -> list[Any]:
-    return clause.value if isinstance(clause.value, list) else [clause.value]
+_DENIED = re.compile(rf"{source('except', 'deny', 'deny_noun')}\W*$", re.IGNORECASE)
+"""Before a value that stands in several columns, of which none may hold it then: that is no condition here."""
 
 
 def names_of(head: str) -> tuple[str, ...]:
@@ -503,7 +406,7 @@ def _words(head: str) -> str:
 def counted_column(reader: TableReader) -> int | None:
     """Return the column whose name stands directly behind the words that count: "how many units"."""
     ends = [end for _, end in counting(reader.question)]
-    for head in reader.reading.heads:
+    for head in reader.heads:
         for end in ends:
             gap = reader.question[end : head.span[0]]
             if end <= head.span[0] and not terms.content_words(pattern("different").sub(" ", gap)):

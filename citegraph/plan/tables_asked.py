@@ -1,7 +1,7 @@
 """Questions for the rows of one table file: "average price in prices.csv", "how many rows have status open?"."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
@@ -13,14 +13,15 @@ from citegraph.corpus.records.table_files.table_store import Cut, StoredTable, t
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
-from citegraph.plan.stored_filters import stored
-from citegraph.plan.table_words import TableReader, TableReading, counted_column, names_a_column
+from citegraph.plan.shape import formed, shape
+from citegraph.plan.table_words import Named, TableReader, counted_column, names_a_column
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
+from citegraph.question.reading import nothing_read
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import BucketPlan, Plan, RowsWanted
+from citegraph.run.state_types import Plan, Reading, RowsWanted
 
 MOST_COLUMNS = 4
 """Columns that a number is given of where the question names none, or a name that several share."""
@@ -42,7 +43,9 @@ class Asked:
     """What a question asks of one table; `function` is "none" for a list of rows."""
 
     table: StoredTable
-    reading: TableReading
+    reading: Reading
+    heads: Sequence[Named]
+    tested: Collection[int]
     function: str
     columns: tuple[int, ...] = ()
     by: int | None = None
@@ -52,7 +55,7 @@ class Asked:
     @property
     def words_used(self) -> int:
         """Return how much of the question the table explains."""
-        return len(self.reading.heads) + len(self.reading.filters)
+        return len(self.heads) + len(self.reading["filters"])
 
 
 def with_table(
@@ -88,7 +91,7 @@ def with_table(
             for asked in _asked(corpus, table, rest, records, context)
         ]
         chosen = _best(found)
-        if plan.get("sides") and any(asked.reading.unused for asked in chosen):
+        if plan.get("sides") and any(asked.reading["unused"] for asked in chosen):
             return plan
     elif named_only or plan.get("sides"):
         return plan
@@ -100,7 +103,7 @@ def with_table(
         chosen = [
             asked
             for asked in found
-            if not asked.reading.unused and asked.words_used and asked.function != "none"
+            if not asked.reading["unused"] and asked.words_used and asked.function != "none"
         ]
         chosen = chosen if len({asked.table.doc_id for asked in chosen}) == 1 else []
         if chosen and _is_of_documents(plan):
@@ -171,7 +174,7 @@ def _asked(
         synonyms=_synonyms(tuple(corpus.buckets[name] for name in corpus.buckets)),
     )
     reading = reader.read()
-    asked = _number(reader, Asked(table, reading, "none"), question)
+    asked = _number(reader, Asked(table, reading, reader.heads, reader.tested, "none"), question)
     if asked is not None:
         yield asked
 
@@ -195,17 +198,17 @@ def _synonyms(buckets: Sequence[Bucket]) -> tuple[frozenset[str], ...]:
 
 def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
     """Return the function, its columns and groups; None where the question asks nothing that the table holds."""
-    reading, table = reader.reading, asked.table
+    reading, table = asked.reading, asked.table
     by, cut, used = _groups(reader, question)
     top = _end_of(question)
     ranked = _ranked(reader, question) if by is None and (top or MOST.search(question)) else None
     counting = asks(question, "count")
     columns = _columns(
         reader,
-        {*reading.tested, *([by] if by is not None else []), *([ranked] if ranked is not None else [])},
+        {*reader.tested, *([by] if by is not None else []), *([ranked] if ranked is not None else [])},
     )
     if used:
-        reading.unused = [word for word in reading.unused if terms.bare(word) not in used]
+        reading["unused"] = [word for word in reading["unused"] if terms.bare(word) not in used]
     if counting:
         counted = counted_column(reader)
         if (
@@ -214,8 +217,8 @@ def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
             and not pattern("different").search(question)
         ):
             return replace(asked, function="sum", columns=(counted,), by=by, cut=cut)
-        reading.unused = _without_noun(reader, question, reading.unused)
-        different = counted is not None and counted not in reading.tested and by != counted
+        reading["unused"] = _without_noun(reader, question, reading["unused"])
+        different = counted is not None and counted not in reader.tested and by != counted
         held = (counted,) if different and counted is not None else ()
         function = "distinct" if held and pattern("different").search(question) else "count"
         return replace(asked, function=function, columns=held, by=by, cut=cut)
@@ -242,7 +245,7 @@ def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
         )
     if summed:
         return _over(replace(asked, function="sum", by=by, cut=cut), columns)
-    if reading.filters and not reading.unused:
+    if reading["filters"] and not reading["unused"]:
         return asked
     return None
 
@@ -263,7 +266,7 @@ def _over(asked: Asked, columns: Sequence[int]) -> Asked | None:
     fits = [column for column in columns if asked.table.columns[column].kind in kinds]
     if not fits:
         numbers = [place for place, column in enumerate(asked.table.columns) if column.kind == "number"]
-        free = [place for place in numbers if place not in asked.reading.tested] or numbers
+        free = [place for place in numbers if place not in asked.tested] or numbers
         # One of several numbers is not guessed: all are given, and none where one must rank the groups.
         fits = free if len(free) <= (1 if asked.by is not None else MOST_COLUMNS) else []
     return replace(asked, columns=tuple(fits[:MOST_COLUMNS])) if fits else None
@@ -271,7 +274,7 @@ def _over(asked: Asked, columns: Sequence[int]) -> Asked | None:
 
 def _columns(reader: TableReader, tested: set[int]) -> tuple[int, ...]:
     """Return the columns that a number is asked of: those that are named, unless by a condition or a group."""
-    named = [head for head in reader.reading.heads if not (set(head.columns) <= tested)]
+    named = [head for head in reader.heads if not (set(head.columns) <= tested)]
     numbers = [
         column
         for head in named
@@ -282,7 +285,7 @@ def _columns(reader: TableReader, tested: set[int]) -> tuple[int, ...]:
         # "Sum of the amounts over 100": the column of the condition is the one that is summed.
         numbers = [
             column
-            for head in reader.reading.heads
+            for head in reader.heads
             for column in head.columns
             if reader.table.columns[column].kind == "number"
         ]
@@ -292,7 +295,7 @@ def _columns(reader: TableReader, tested: set[int]) -> tuple[int, ...]:
 def _groups(reader: TableReader, question: str) -> tuple[int | None, Cut, set[str]]:
     """Return the column by which groups are made, how its days are cut, and the words that say so."""
     for match in pattern("each", after=r"\s+(?:the\s+)?").finditer(question):
-        for head in reader.reading.heads:
+        for head in reader.heads:
             if head.span[0] == match.end() and len(head.columns) == 1:
                 kind = reader.table.columns[head.columns[0]].kind
                 return head.columns[0], "day" if kind == "date" else "", set()
@@ -308,7 +311,7 @@ def _groups(reader: TableReader, question: str) -> tuple[int | None, Cut, set[st
 def _ranked(reader: TableReader, question: str) -> int | None:
     """Return the column of words behind "which": its values are ranked."""
     for match in cues.WHICH.finditer(question):
-        for head in reader.reading.heads:
+        for head in reader.heads:
             gap = question[match.end() : head.span[0]]
             if head.span[0] >= match.end() and not gap.strip() and len(head.columns) == 1:
                 place = head.columns[0]
@@ -337,19 +340,19 @@ def _best(found: Sequence[Asked]) -> list[Asked]:
     """Return what is asked of the tables that explain most of a question, those that are alike together."""
     if not found:
         return []
-    first = min(found, key=lambda asked: (len(asked.reading.unused), -asked.words_used))
+    first = min(found, key=lambda asked: (len(asked.reading["unused"]), -asked.words_used))
     return [
         asked
         for asked in found
         if asked.function == first.function
         and _heads(asked) == _heads(first)
-        and len(asked.reading.unused) == len(first.reading.unused)
+        and len(asked.reading["unused"]) == len(first.reading["unused"])
         and asked.words_used == first.words_used
     ]
 
 
 def _heads(asked: Asked) -> tuple[str, ...]:
-    return tuple(asked.table.columns[place].head for place in (*asked.columns, *asked.reading.tested))
+    return tuple(asked.table.columns[place].head for place in (*asked.columns, *asked.tested))
 
 
 def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
@@ -361,11 +364,11 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
             "number": asked.table.number,
             "function": asked.function,
             "columns": [heads[place] for place in asked.columns],
-            "filters": [stored(item) for item in asked.reading.filters],
+            "filters": asked.reading["filters"],
             "by": None if asked.by is None else heads[asked.by],
             "cut": asked.cut,
             "top": asked.top,
-            "unused": asked.reading.unused,
+            "unused": asked.reading["unused"],
         }
         for asked in chosen
         for heads in [[item.name for item in table_bucket(asked.table.columns).fields]]
@@ -374,25 +377,14 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
     hard = [
         clause for clause in (part or {}).get("filters", []) if clause.get("origin", "user") != "inferred"
     ]
-    empty: BucketPlan = {
-        "mentions": [],
-        "named": False,
-        "asked": [],
-        "identifiers": [],
-        "noun": "",
-    }
-    said: BucketPlan = {"filters": hard, "terms": [], "names": [], "unused": [], "lost": []}
-    lead: BucketPlan = {**empty, **(part or {}), **said}
+    said: Reading = {"filters": hard, "terms": [], "names": [], "unused": [], "lost": []}
+    lead: Reading = {**nothing_read(), **(part or {}), **said}
     kept: Plan = {**plan}
     kept.pop("sides", None)
-    return {
-        **kept,
-        "kind": "documents",
-        "intent": "list" if first.function == "none" else "compute",
-        "aggregate": {"function": "none", "field": None},
-        "order_by": None,
+    kept |= {
         "buckets": [bucket],
         "per_bucket": {**plan["per_bucket"], bucket: lead},
         "only": list(dict.fromkeys(asked.table.doc_id for asked in chosen)),
         "rows": wanted,
     }
+    return formed(kept, shape("list" if first.function == "none" else "compute"))

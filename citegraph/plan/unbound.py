@@ -19,7 +19,7 @@ from citegraph.question.negation import BARRIER, denying
 from citegraph.question.ordering import RANKS
 from citegraph.question.phrases import conditions_among, find_phrase, included_among, is_written
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import BucketPlan, Plan
+from citegraph.run.state_types import Plan, Reading
 
 LOOKED_AT = 300
 """Documents of a set in whose texts a word is looked for."""
@@ -61,7 +61,7 @@ def without_denied(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
     denial, words = unmentioned(plan["queries"][0], part["unused"], unbound_words(bucket, plan))
     if not words:
         return plan, []
-    lead: BucketPlan = {
+    lead: Reading = {
         **part,
         "unused": [word for word in part["unused"] if word != denial],
         "terms": [word for word in part["terms"] if word not in words and word not in said_by_grammar()],
@@ -184,12 +184,12 @@ def describes(bucket: Bucket, question: str, word: str) -> bool:
     return False
 
 
-def fields_used(part: BucketPlan) -> list[str]:
+def fields_used(part: Reading) -> list[str]:
     """Return the fields that a bucket's filters hold and those that are asked for: "renew" is said by `renewal_term`."""
     return [*fields_bound(part), *part["asked"]]
 
 
-def fields_bound(part: BucketPlan) -> list[str]:
+def fields_bound(part: Reading) -> list[str]:
     """Return the fields that a bucket's filters hold, once for each clause."""
     return [clause["field"] for clause in flat(part["filters"])]
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern
@@ -18,7 +19,7 @@ from citegraph.question.negation import (
     odd_words,
 )
 from citegraph.question.phrases import find_phrase
-from citegraph.question.reading import Atom, Mentioned, Reader
+from citegraph.question.reading import Atom, Reader
 from citegraph.question.spoken_of import runs
 
 Filter = Clause | Group
@@ -283,7 +284,7 @@ def _field_of(atom: Atom) -> str:
     return atom.clause.field
 
 
-def both_named(declared: Field | None, item: Mentioned, best: Mentioned) -> bool:
+def both_named(declared: Field | None, item: Link, best: Link) -> bool:
     """Tell whether two mentions are two companies or people, each named in full and written as a name."""
     if declared is None or declared.kind not in {"organization", "person"}:
         return False
@@ -297,7 +298,7 @@ NAMED = 0.6
 """Score from which a whole name is surely meant."""
 
 
-def connected(reader: Reader, item: Mentioned, best: Mentioned, mentions: Sequence[Mentioned]) -> bool:
+def connected(reader: Reader, item: Link, best: Link, mentions: Sequence[Link]) -> bool:
     """Tell whether a mention is an alternative to `best`: joined to it by a connecting word, or the same value."""
     if set(item.values) & set(best.values):
         return True

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 
-from citegraph.corpus.filters.clause import Clause, Filters, Group, Operator, filtered_fields
+from citegraph.corpus.filters.checks import check_filters
+from citegraph.corpus.filters.clause import Clause, Group, Operator, filtered_fields
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
@@ -35,20 +35,19 @@ from citegraph.question.named_values import amount_meant, read_beginnings, read_
 from citegraph.question.negation import Denials
 from citegraph.question.ordering import ranked_number
 from citegraph.question.phrases import conditions_among, document_words, find_phrase
-from citegraph.question.reading import Reader, Reading
+from citegraph.question.reading import Reader, mention_of, stored
 from citegraph.question.spoken_of import runs, spoken_of, understood
-from citegraph.run.context import Context
+from citegraph.run.state_types import Reading
 
 BARE_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
-def read_periods(reader: Reader, *, whole_dates: bool, names: Sequence[Link] = ()) -> list[Period]:
+def read_periods(reader: Reader, *, whole_dates: bool, names: Sequence[Link] = ()) -> None:
     """Bind each period to the date field whose words stand nearest, else to the bucket's main date.
 
     Dates and months are read before names are (a month may look like a name), unless one of `names` holds them
     ("Business Today"); bare years after them, since a name may hold one.
     """
-    bound = []
     for period in find_periods(reader.question, today=reader.today, order=reader.bucket.date_order):
         if bool(BARE_YEAR.fullmatch(period.text.strip())) is whole_dates:
             continue
@@ -62,12 +61,10 @@ def read_periods(reader: Reader, *, whole_dates: bool, names: Sequence[Link] = (
             reader.question, start, end, above=ASIDE
         ):
             continue
-        bound.append(period)
         operator, value = period_clause(period)
         reader.add(declared.name, operator, value, start, end)
         if period.note:
             reader.notes.append(period.note)
-    return bound
 
 
 ASIDE = 0.98
@@ -175,7 +172,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     reader = Reader(bucket, question, today, linker.currencies(bucket.name), stated)
     identifiers = read_identifiers(reader)
     names = linker.find_mentions(bucket.name, question)
-    periods = read_periods(reader, whole_dates=True, names=names)
+    read_periods(reader, whole_dates=True, names=names)
     for form in (COMMON, pattern("grouping", before=r"(?:^|[.!?])\W*")):
         for match in form.finditer(question):
             reader.use(*match.span())  # "the most common" and "group them by" hold no name
@@ -187,7 +184,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     read_sizes(reader)
     read_numbers(reader)
     read_spoken_numbers(reader)
-    periods += read_periods(reader, whole_dates=False)
+    read_periods(reader, whole_dates=False)
     read_presence(reader, names, linker.coverage(bucket.name))
     read_flags(reader, read_noun(reader))
     read_amounts(reader)
@@ -210,19 +207,20 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     left = remaining(reader, filters)
     if not asked and len(beside_the_form(question, left)) <= 1:  # else it is of something beside the document
         asked = asked_by_form(bucket, question)
-    return Reading(
-        bucket=bucket.name,
-        clauses=tuple(filters),
-        mentions=tuple(replace(item, negated=item in denied) for item in reader.mentions),
-        periods=tuple(periods),
-        asked=tuple(asked),
-        terms=tuple(left),
-        names=tuple(conditions_among(question, names_among(question, left), "included", "asked")),
-        identifiers=tuple(identifiers),
-        noun=noun,
-        notes=tuple(reader.notes),
-        unused=tuple(dict.fromkeys([*contrary, *unused(reader, denials, left)])),
-    )
+    checked = check_filters(bucket, filters, today=today)
+    return {
+        "filters": [stored(item) for item in checked.filters],
+        "dropped": [str(problem) for problem in checked.problems],
+        "notes": reader.notes,
+        "mentions": [mention_of(item, negated=item in denied) for item in reader.mentions],
+        "named": any(item.field in bucket.entity_fields and item.complete for item in reader.mentions),
+        "asked": asked,
+        "terms": left,
+        "names": conditions_among(question, names_among(question, left), "included", "asked"),
+        "unused": list(dict.fromkeys([*contrary, *unused(reader, denials, left)])),
+        "identifiers": identifiers,
+        "noun": noun,
+    }
 
 
 def without_restated(filters: Sequence[Clause | Group]) -> list[Clause | Group]:
@@ -334,11 +332,6 @@ def unheld_amounts(reader: Reader, left: Sequence[str]) -> list[str]:
         for word in terms.words(question[start:end])
     }
     return [word for word in dict.fromkeys(said) if terms.bare(word) in left and terms.bare(word) not in held]
-
-
-def wanted(filters: Filters, context: Context) -> Filters:
-    """Return inferred filters but those of the fields that the caller wants none of."""
-    return tuple(item for item in filters if not filtered_fields(item) & set(context.without))
 
 
 def read_identifiers(reader: Reader) -> list[str]:

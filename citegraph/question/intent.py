@@ -10,11 +10,11 @@ from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
 from citegraph.question.functions import asks, billing, counted_at, counting
 from citegraph.question.phrases import document_words, find_phrase
-from citegraph.run.state_types import BucketPlan, Decomposed, WantedNumber
+from citegraph.run.state_types import Decomposed, Reading, WantedNumber
 
 
 def settle_intent(
-    bucket: Bucket, question: str, decomposition: Decomposed, lead: BucketPlan
+    bucket: Bucket, question: str, decomposition: Decomposed, lead: Reading
 ) -> tuple[str, WantedNumber]:
     """Return the intent and the aggregate that the schema allows.
 
@@ -107,7 +107,7 @@ def said_count(question: str) -> bool:
 _ASKS_WHO_OR_WHEN = re.compile(rf"\b(?:{alternation('asking', 'asks_who_or_when')})\b", re.IGNORECASE)
 
 
-def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -> bool:
+def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: Reading) -> bool:
     """Tell whether a sum, average or extreme over the bucket's main amount is asked for.
 
     "Total of the invoice" and a total beside a number of a document name a value of one document; "of the invoices",
@@ -135,7 +135,7 @@ _AFTER_WHAT_IS_ASKED = re.compile(rf"\b(?:{alternation('asking', 'after_what_is_
 _BEGINS_WITH_OF = re.compile(rf"(?:{alternation('asking', 'of')})\b")
 
 
-def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+def asks_value(bucket: Bucket, question: str, lead: Reading) -> bool:
     """Tell whether the question wants a value out of a document rather than the documents."""
     if any(interrogative(question, match) for match in pattern("asks_how", "asks_whom").finditer(question)):
         return True
@@ -201,7 +201,7 @@ def names_documents(bucket: Bucket, head: str) -> bool:
     )
 
 
-def compared_names(bucket: Bucket, question: str, intent: str, lead: BucketPlan) -> list[str]:
+def compared_names(bucket: Bucket, question: str, intent: str, lead: Reading) -> list[str]:
     """Return the field to group by when several names are compared by a number over their documents.
 
     "Compare the totals of A and B invoices" is one sum a name, not one over both.

@@ -22,7 +22,7 @@ from citegraph.question.cues import CONTAINS
 from citegraph.question.functions import counting
 from citegraph.question.negation import joined_by
 from citegraph.question.phrases import find_phrase
-from citegraph.question.reading import Mentioned, Reader
+from citegraph.question.reading import Reader
 from citegraph.question.spoken_of import runs
 
 
@@ -284,18 +284,7 @@ def add_mention(reader: Reader, declared: Field, link: Link) -> None:
     """Add the condition of one mention."""
     clause = clause_of(reader.bucket, link)
     text = reader.question[link.start : link.end]
-    mention = Mentioned(
-        link.start,
-        link.end,
-        text,
-        declared.name,
-        tuple(link.values),
-        score=link.score,
-        how=link.how,
-        cued=link.cued,
-        complete=link.complete,
-    )
-    reader.add(declared.name, clause.operator, clause.value, link.start, link.end, mention)
+    reader.add(declared.name, clause.operator, clause.value, link.start, link.end, link)
     if link.how not in {"exact", "folded", "alias"}:
         values = link.values
         shown = ", ".join(values[:4]) + (f" and {len(values) - 4} more" if len(values) > 4 else "")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
@@ -304,7 +305,7 @@ def _capital(text: str, word: str) -> bool:
     return bool(found and found.group()[0].isupper())
 
 
-def gap_between(reader: Reader, left: Span, right: Span) -> str:
+def gap_between(reader: Reader, left: Span | Link, right: Span | Link) -> str:
     """Return what stands between two spans; the Dutch "of" is an "or"."""
     gap = reader.question[left.end : right.start]
     return _OF.sub("or", gap) if terms.language_of(reader.question) == "nl" else gap

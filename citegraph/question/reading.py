@@ -1,12 +1,47 @@
-"""What a question says to one bucket: its spans, mentions and conditions, while it is read and afterwards."""
+"""What a question says to one bucket while it is read: its spans, mentions and conditions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from typing import cast
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.language.dates import Period
+from citegraph.run.state_types import Mention, Reading, StoredClause
+
+
+def nothing_read() -> Reading:
+    """Return the reading of nothing."""
+    return {
+        "filters": [],
+        "mentions": [],
+        "named": False,
+        "asked": [],
+        "terms": [],
+        "names": [],
+        "unused": [],
+        "identifiers": [],
+        "noun": "",
+    }
+
+
+def mention_of(link: Link, *, negated: bool) -> Mention:
+    """Return a linked name as a reading keeps it."""
+    return {
+        "text": link.text,
+        "field": link.field,
+        "values": list(link.values[:20]),
+        "start": link.start,
+        "score": round(link.score, 3),
+        "complete": link.complete,
+        "negated": negated,
+    }
+
+
+def stored(item: Clause | Group) -> StoredClause:
+    """Return a clause or group as a reading keeps it."""
+    return cast(StoredClause, item.model_dump(mode="json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +54,6 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned(Span):
-    """A name in the question that exists as a value: field and the values that it stands for."""
-
-    field: str = ""
-    values: tuple[str, ...] = ()
-    negated: bool = False
-    score: float = 1.0
-    how: str = "exact"
-    cued: bool = False
-    complete: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Atom(Span):
     """One condition as its own words say it, before denials and alternatives around it are seen.
 
@@ -41,36 +63,7 @@ class Atom(Span):
     """
 
     clause: Clause = field(default_factory=lambda: Clause(field="", operator="="))
-    mention: Mentioned | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A question as one bucket understands it.
-
-    Attributes:
-        clauses: typed conditions, all must hold.
-        mentions: the names that were linked, in order.
-        asked: fields that the question asks the value of, most likely first.
-        terms: content words that no clause, field or cue used: what a search must find.
-        names: capitalised or coded words among `terms` (somebody or something in particular).
-        identifiers: identifiers for the index's exact match, lower case.
-        nouns: whether the bucket's documents are named, "plural", "singular" or "".
-        notes: ambiguities that were resolved and should be said.
-        unused: numbers, denials and comparisons that no condition took up.
-    """
-
-    bucket: str
-    clauses: tuple[Clause | Group, ...] = ()
-    mentions: tuple[Mentioned, ...] = ()
-    periods: tuple[Period, ...] = ()
-    asked: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    noun: str = ""
-    notes: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
+    mention: Link | None = None
 
 
 @dataclass
@@ -92,7 +85,7 @@ class Reader:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def mentions(self) -> list[Mentioned]:
+    def mentions(self) -> list[Link]:
         """Return the names found so far."""
         return [atom.mention for atom in self.atoms if atom.mention is not None]
 
@@ -111,7 +104,7 @@ class Reader:
         value: object,
         start: int,
         end: int,
-        mention: Mentioned | None = None,
+        mention: Link | None = None,
     ) -> None:
         """Add the condition that the words of a span say, and mark them as understood."""
         raw = self.question[start:end].strip()

@@ -27,7 +27,7 @@ class StoredClause(TypedDict, total=False):
 
 
 class Mention(TypedDict):
-    """A name of the question that was linked to stored values."""
+    """A name of the question that was linked to stored values, the first 20; `negated` where it is denied."""
 
     text: str
     field: str
@@ -35,19 +35,23 @@ class Mention(TypedDict):
     start: int
     score: float
     complete: bool
+    negated: bool
 
 
-class BucketPlan(TypedDict, total=False):
-    """What one bucket reads in the question.
+class Reading(TypedDict, total=False):
+    """What a question says to one bucket, whoever read it: rules, or a model.
 
-    `filters` are typed clauses; `dropped` what did not fit its schema; `lost` inferred ones given up; `named` whether a
-    whole name was linked; `asked` the fields whose value is wanted; `terms` words that no clause used, `names` the
-    capitalised or coded ones among them; `unused` denials and compared numbers that no clause took up; `noun` "plural", "singular" or "" as the bucket's documents are named.
+    `filters` are conditions that fit its schema, all must hold; `dropped` says what did not fit, `notes` how what is ambiguous
+    was taken; `lost` are inferred ones given up; `named` whether a whole name was linked; `asked` the fields whose value is
+    wanted, most likely first; `terms` words that no condition used, `names` the capitalised or coded ones among them;
+    `identifiers` those for the index's exact match, lower case; `unused` denials and compared numbers that no condition took
+    up; `noun` "plural", "singular" or "" as the bucket's documents are named.
     """
 
     filters: list[StoredClause]
     lost: list[StoredClause]
     dropped: list[str]
+    notes: list[str]
     mentions: list[Mention]
     named: bool
     asked: list[str]
@@ -55,15 +59,6 @@ class BucketPlan(TypedDict, total=False):
     names: list[str]
     unused: list[str]
     identifiers: list[str]
-    noun: str
-
-
-class Applied(TypedDict, total=False):
-    """What a turn left applied to one bucket: the next edit goes on from there."""
-
-    filters: list[StoredClause]
-    names: list[str]
-    terms: list[str]
     noun: str
 
 
@@ -135,8 +130,8 @@ class RowsWanted(TypedDict, total=False):
     top: str
 
 
-class WantedSet(TypedDict):
-    """A list or number over documents that a name leads to which must be found first."""
+class Shape(TypedDict, total=False):
+    """The form of an answer, whoever read the question: its intent, the number wanted, and the order of a list."""
 
     intent: str
     aggregate: WantedNumber
@@ -144,44 +139,33 @@ class WantedSet(TypedDict):
 
 
 class Side(TypedDict):
-    """One side of a comparison, planned on its own."""
+    """A side of a comparison, or another part of the question that concerns other documents, read on its own."""
 
     label: str
     question: str
-    per_bucket: dict[str, BucketPlan]
+    per_bucket: dict[str, Reading]
     only: list[str]
 
 
-class PlanPart(TypedDict):
-    """A part of a question that concerns other documents: what its searches bring along."""
-
-    query: str
-    filters: dict[str, list[StoredClause]]
-    identifiers: list[str]
-    only: list[str]
-
-
-class Plan(TypedDict, total=False):
+class Plan(Shape, total=False):
     """How the question is answered; `label` and `question` stand in the plan of one side of a comparison.
 
-    `kind` is "documents" (a set by the database) or "passages"; `only` limits to documents; `metadata` False while the
+    `kind` is "documents" (a set by the database) or "passages"; `set` what is wanted of the documents that a name leads to which
+    must be found first; `only` limits to documents; `metadata` False while the
     metadata store is down; `resolved` marks a set whose conditions a reader put together; `silent` that the document
     does not hold what is asked; `described` words that the text of each must hold, `lacking` words that it must not; `worded` the words, with ___ in the place of a name, by which documents are grouped; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
     """
 
-    intent: str
     kind: Literal["documents", "passages"]
     buckets: list[str]
-    per_bucket: dict[str, BucketPlan]
-    aggregate: WantedNumber
+    per_bucket: dict[str, Reading]
     strategy: Literal["keyword", "semantic", "hybrid"]
     queries: list[str]
     only: list[str]
-    order_by: OrderBy | None
     rows: list[RowsWanted]
-    set: WantedSet
+    set: Shape
     sides: list[Side]
-    parts: list[PlanPart]
+    parts: list[Side]
     export: bool
     metadata: bool
     resolved: bool
@@ -557,26 +541,23 @@ class Correction(TypedDict):
     ruled: NotRequired[dict[str, list[str]]]
 
 
-class Left(TypedDict, total=False):
+class Left(Shape, total=False):
     """The form of a turn's answer: an edit goes on from there. `documents` are those in view, the first of many."""
 
-    intent: str
     kind: Literal["documents", "passages"]
-    aggregate: WantedNumber
-    order_by: OrderBy | None
     only: list[str]
     documents: list[str]
 
 
 class Turn(TypedDict, total=False):
-    """A question that was answered, as far as a follow-up needs it."""
+    """A question that was answered, as far as a follow-up needs it; `applied` holds of each bucket's reading what lasts."""
 
     asked: str
     question: str
     answer: str
     replies: str
     buckets: list[str]
-    applied: dict[str, Applied]
+    applied: dict[str, Reading]
     left: Left
 
 

@@ -20,7 +20,8 @@ from citegraph.evidence.questions_back import (
 from citegraph.evidence.review_by_model import may_go_on
 from citegraph.evidence.review_passages import chosen_by_kind, identifies, named_apart, telling_words
 from citegraph.llm.model_call import ModelCall
-from citegraph.plan.stored_filters import printed, stored
+from citegraph.plan.stored_filters import printed
+from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on, wants_model
 from citegraph.run.services import Corpus, Services

@@ -26,6 +26,7 @@ from citegraph.plan.plan_by_model import (
 from citegraph.plan.stored_filters import printed
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import read_rank
+from citegraph.question.reading import stored
 from citegraph.question.sides import split_sides
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
@@ -349,14 +350,13 @@ def test_a_sides_name_keeps_the_link_that_the_whole_question_gave(corpus: Corpus
     link = Link("product", ("NV2N518",), 1, "exact", 1.0, 0, 7, "NV2N518")
     wrong = Clause(field="product", operator="in", value=["NV2N517", "NV2P530"], raw="NV2N")
     other = Clause(field="manufacturer", operator="=", value="Norrvolt", raw="Norrvolt")
-    assert besides(bucket, (wrong, other), link) == (other,)
+    assert besides(bucket, [stored(wrong), stored(other)], link) == [stored(other)]
     assert clause_of(bucket, link) == Clause(field="product", operator="=", value="NV2N518", raw="NV2N518")
     parties = Link("parties", ("Mirabund Software GmbH",), 1, "exact", 1.0, 0, 8, "Mirabund")
     same = Clause(field="parties", operator="contains", value="Mirabund AG", raw="Mirabund")
     partner = Clause(field="parties", operator="contains", value="Oudenveld Facility B.V.", raw="Oudenveld")
-    assert besides(corpus.buckets["contracts"], (same, partner), parties) == (partner,), (
-        "a contract has two parties"
-    )
+    left = besides(corpus.buckets["contracts"], [stored(same), stored(partner)], parties)
+    assert left == [stored(partner)], "a contract has two parties"
     assert clause_of(corpus.buckets["contracts"], parties).operator == "contains"
 
 
@@ -509,9 +509,9 @@ def test_values_that_are_not_counted_are_stored_ones(
     item = PlannedBucket.model_validate(
         planned(bucket, aggregate="distinct", aggregate_field=field, besides=[name])
     )
-    bound = bind(corpus, {"filters": []}, item, Context(), whole_set=True)
-    assert bound.shape.get("besides") == besides
-    found = [(one["field"], one["operator"], one["value"]) for one in bound.read["filters"]]
+    read, number, _ = bind(corpus, {"filters": []}, item, Context(), whole_set=True)
+    assert number.get("besides") == besides
+    found = [(one["field"], one["operator"], one["value"]) for one in read["filters"]]
     assert found == clauses
 
 

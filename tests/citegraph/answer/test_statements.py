@@ -11,7 +11,7 @@ from citegraph.answer import one_document
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
-from citegraph.answer.one_document import ELSEWHERE, NEAREST, Reading, written
+from citegraph.answer.one_document import ELSEWHERE, NEAREST, Told, written
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import (
     alike,
@@ -311,7 +311,7 @@ async def test_a_passage_that_may_not_answer_is_called_the_nearest_one(corpus: C
     assert document is not None
     passage = Passage(0, 20, document.text[:20], 1.0)
     for logit, sure in ((STATED, True), (STATED - 0.1, False)):
-        draft = written(Reading(document, "Oudenveld", {}, {}, ((passage, logit),), silent=False))
+        draft = written(Told(document, "Oudenveld", {}, {}, ((passage, logit),), silent=False))
         assert draft["text"].startswith(NEAREST) is not sure
         assert bool(draft.get("partial")) is not sure
         assert draft["unanswerable"] is False
@@ -493,7 +493,7 @@ def test_words_that_say_how_a_number_is_made_are_not_called_unused(corpus: Corpu
     assert not [message for message in said if message.startswith("Not used as a condition")]
 
 
-def reading(doc_id: str, *passages: tuple[str, float], stated: dict[str, Money] | None = None) -> Reading:
+def reading(doc_id: str, *passages: tuple[str, float], stated: dict[str, Money] | None = None) -> Told:
     """Return what a document of these passages says."""
     text = "\n".join(text for text, _ in passages)
     document = Document(doc_id, "datasheets", text, doc_id, "", title=doc_id)
@@ -504,7 +504,7 @@ def reading(doc_id: str, *passages: tuple[str, float], stated: dict[str, Money] 
         start += len(text) + 1
     for name in stated or {}:
         places[name] = {"doc": doc_id, "start": 0, "end": 1}
-    return Reading(document, doc_id, stated or {}, places, tuple(found), silent=not found and not stated)  # type: ignore[arg-type]
+    return Told(document, doc_id, stated or {}, places, tuple(found), silent=not found and not stated)  # type: ignore[arg-type]
 
 
 PUMP = reading("p1", ("The pump is blue.", STATED + 1), ("Rated flow    Q    12 l", STATED - 0.5))
@@ -543,7 +543,7 @@ def test_no_pair_is_made_of_what_hardly_answers() -> None:
         reading("p2"),
     ],
 )
-def test_what_cannot_be_compared_has_no_difference(rival: Reading) -> None:
+def test_what_cannot_be_compared_has_no_difference(rival: Told) -> None:
     assert len(compared([("P 1", PUMP), ("P 2", rival)])) == 2
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from citegraph.answer import told_apart
-from citegraph.answer.one_document import Reading
+from citegraph.answer.one_document import Told
 from citegraph.answer.told_apart import documents_that_say
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack
@@ -70,10 +70,10 @@ async def test_the_invoice_that_a_credit_note_names_is_taken_where_it_alone_stat
 ) -> None:
     told = {MEMO: memo, BILL: bill}
 
-    async def reading(corpus: Corpus, _plan: Any, doc_id: str, _question: str) -> Reading | None:
+    async def reading(corpus: Corpus, _plan: Any, doc_id: str, _question: str) -> Told | None:
         document = corpus.documents.get(doc_id)
         said = {"stated": {}, "silent": False} | told.get(doc_id, {"silent": True})
-        return None if document is None else Reading(document, doc_id, places={}, passages=(), **said)
+        return None if document is None else Told(document, doc_id, places={}, passages=(), **said)
 
     monkeypatch.setattr(told_apart, "reading_of", reading)
     plan: Any = {"intent": "qa", "per_bucket": {}}

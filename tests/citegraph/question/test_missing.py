@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.corpus.filters.clause import Clause
+from citegraph.corpus.filters.clause import Clause, typed_filters
 from citegraph.question.missing import lacks
 from tests.node_runtime import Read
 
@@ -26,7 +26,7 @@ def test_a_field_that_is_not_stated_is_a_condition(
 ) -> None:
     found = [
         clause.field
-        for clause in read(bucket, question).clauses
+        for clause in typed_filters(read(bucket, question)["filters"])
         if isinstance(clause, Clause) and clause.operator == "missing"
     ]
     assert found == ([field] if field else [])
@@ -51,6 +51,8 @@ def test_nothing_is_summed_over_documents_without_the_amount() -> None:
 )
 def test_a_field_behind_a_word_for_missing(read: Read, bucket: str, question: str, field: str | None) -> None:
     found = [
-        item.field for item in read(bucket, question).clauses if getattr(item, "operator", "") == "missing"
+        item.field
+        for item in typed_filters(read(bucket, question)["filters"])
+        if getattr(item, "operator", "") == "missing"
     ]
     assert found == ([field] if field else [])

@@ -4,12 +4,12 @@ from datetime import date
 
 import pytest
 
-from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.question.clauses import read_question
 from citegraph.question.spoken_of import runs, spoken_of, understood
+from tests.node_runtime import conditions
 
 FIELDS = [
     {"name": "tenant", "type": "keyword", "description": "Person who rents the boat."},
@@ -54,10 +54,8 @@ def linker(boats: Bucket, tmp_path_factory: pytest.TempPathFactory) -> ValueLink
 def test_a_value_goes_to_the_field_that_its_words_speak_of(
     boats: Bucket, linker: ValueLinker, question: str, field: str, operator: str, value: object
 ) -> None:
-    found = read_question(boats, linker, question, date(2032, 1, 1)).clauses
-    assert [(one.field, one.operator, one.value) for one in found if isinstance(one, Clause)] == [
-        (field, operator, value)
-    ]
+    found = read_question(boats, linker, question, date(2032, 1, 1))
+    assert conditions(found) == [(field, operator, value)]
 
 
 def test_what_asks_for_a_date_becomes_a_word_of_it(boats: Bucket) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.question.alternatives import arrange
 from citegraph.question.clauses import read_noun
@@ -33,15 +34,15 @@ from tests.node_runtime import TODAY, Read
 def test_conditions_of_strangers(
     read: Read, bucket: str, question: str, expected: list[tuple[str, str]]
 ) -> None:
-    clauses = read(bucket, question).clauses
+    clauses = typed_filters(read(bucket, question)["filters"])
     found = [(c.field, c.operator) if hasattr(c, "field") else (c.clauses[0].field, c.mode) for c in clauses]  # type: ignore[union-attr]
     assert [item for item in found if item[0] != "document_type"] == expected
 
 
 def test_a_word_that_tells_a_names_values_apart_keeps_or_leaves_out_some(read: Read) -> None:
-    (kept,) = read("invoices", "the Kestrelwick Limited invoices").clauses
+    (kept,) = typed_filters(read("invoices", "the Kestrelwick Limited invoices")["filters"])
     assert kept.raw  # type: ignore[union-attr]
-    both = read("invoices", "Kestrelwick invoices").clauses[0]
+    both = typed_filters(read("invoices", "Kestrelwick invoices")["filters"])[0]
     assert len(both.value) == 2  # type: ignore[union-attr, arg-type]
 
 
@@ -57,7 +58,7 @@ def test_a_word_that_tells_a_names_values_apart_keeps_or_leaves_out_some(read: R
 )
 def test_a_part_that_is_in_an_amount_asks_for_the_whole(read: Read, question: str, asked: list[str]) -> None:
     assert [
-        name for name in read("invoices", question).asked if name in asked or name == "tax_amount"
+        name for name in read("invoices", question)["asked"] if name in asked or name == "tax_amount"
     ] == asked
 
 
@@ -75,27 +76,33 @@ def test_a_kind_beside_the_word_for_all_documents_narrows_nothing(
     read: Read, bucket: str, question: str, kinds: list[str] | None
 ) -> None:
     field = "document_type" if bucket == "invoices" else "contract_type"
-    found = [item.value for item in read(bucket, question).clauses if getattr(item, "field", "") == field]
+    found = [
+        item.value
+        for item in typed_filters(read(bucket, question)["filters"])
+        if getattr(item, "field", "") == field
+    ]
     assert found == ([kinds] if kinds else [])
 
 
 def test_a_date_that_has_no_part_in_the_question_is_no_condition(read: Read) -> None:
     aside = read("contracts", "Team meeting next week: which contracts do we have with Tannick?")
-    assert [item.field for item in aside.clauses] == ["parties"]  # type: ignore[union-attr]
+    assert [item.field for item in typed_filters(aside["filters"])] == ["parties"]  # type: ignore[union-attr]
     meant = read("invoices", "Which invoices are due by the end of next month?")
-    assert [item.field for item in meant.clauses] == ["due_date"]  # type: ignore[union-attr]
+    assert [item.field for item in typed_filters(meant["filters"])] == ["due_date"]  # type: ignore[union-attr]
 
 
 def test_a_denial_in_brackets_reaches_no_condition_behind_them(read: Read) -> None:
-    found = read("invoices", "invoices (the real ones, not estimates) from 2024").clauses
+    found = typed_filters(read("invoices", "invoices (the real ones, not estimates) from 2024")["filters"])
     assert [(item.field, item.operator) for item in found] == [("invoice_date", "between")]  # type: ignore[union-attr]
 
 
 def test_a_bound_that_stays_open_does_not_part_a_date_from_its_verb(read: Read) -> None:
-    found = read(
-        "certificates",
-        "Aus wie vielen verschiedenen Ländern kommen die Zertifikate, die erst 2031 oder später ablaufen?",
-    ).clauses
+    found = typed_filters(
+        read(
+            "certificates",
+            "Aus wie vielen verschiedenen Ländern kommen die Zertifikate, die erst 2031 oder später ablaufen?",
+        )["filters"]
+    )
     assert [(item.field, item.operator) for item in found] == [("valid_until", ">=")]  # type: ignore[union-attr]
 
 
@@ -103,7 +110,8 @@ def test_what_alone_is_wanted_is_not_left_out(read: Read, monkeypatch: pytest.Mo
     # The tagger takes it for left out.
     monkeypatch.setattr("citegraph.question.negation.left_out", lambda *_: 0.99)
     kept, gone = (
-        read("invoices", f"invoices by Oudenveld,{only} June 2024").clauses for only in (" only", "")
+        typed_filters(read("invoices", f"invoices by Oudenveld,{only} June 2024")["filters"])
+        for only in (" only", "")
     )
     assert [item.operator for item in kept if getattr(item, "field", "") == "invoice_date"] == ["between"]  # type: ignore[union-attr]
     assert not [item for item in gone if getattr(item, "field", "") == "invoice_date"]
@@ -111,11 +119,13 @@ def test_what_alone_is_wanted_is_not_left_out(read: Read, monkeypatch: pytest.Mo
 
 def test_months_are_no_names(read: Read) -> None:
     asked = "What is the average Oudenveld invoice of the first quarter of 2024 (January to March)?"
-    assert not {"january", "march"} & set(read("invoices", asked).names)
+    assert not {"january", "march"} & set(read("invoices", asked)["names"])
 
 
 def test_or_between_other_words_joins_no_conditions(read: Read) -> None:
-    found = read("invoices", "Did the Oudenveld invoices go down or up from 2023 to 2024?").clauses
+    found = typed_filters(
+        read("invoices", "Did the Oudenveld invoices go down or up from 2023 to 2024?")["filters"]
+    )
     assert {item.field for item in found} == {"vendor_name", "invoice_date"}  # type: ignore[union-attr]
 
 
@@ -131,7 +141,7 @@ def test_or_between_other_words_joins_no_conditions(read: Read) -> None:
 def test_a_word_that_says_which_amount_is_meant_is_never_dropped(
     read: Read, question: str, unheld: list[str]
 ) -> None:
-    assert list(read("invoices", question).unused) == unheld
+    assert list(read("invoices", question)["unused"]) == unheld
 
 
 @pytest.mark.parametrize(
@@ -160,14 +170,14 @@ def test_code_and_compared_numbers_say_nothing_of_the_intent() -> None:
 
 
 def test_a_stroke_joins_alternatives_and_abbreviates(read: Read) -> None:
-    found = read("contracts", "NDAs w/ Oudenveld").clauses
+    found = typed_filters(read("contracts", "NDAs w/ Oudenveld")["filters"])
     assert [getattr(clause, "field", "any") for clause in found] == ["contract_type", "parties"]
 
 
 def test_the_first_word_of_a_sentence_is_no_name(read: Read) -> None:
-    assert read("invoices", "The invoices of 2024, please. Thrice checked, with Vellmark.").names == (
+    assert read("invoices", "The invoices of 2024, please. Thrice checked, with Vellmark.")["names"] == [
         "vellmark",
-    )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -179,14 +189,18 @@ def test_the_first_word_of_a_sentence_is_no_name(read: Read) -> None:
 )
 def test_what_does_not_state_a_field_is_left_out(read: Read, question: str) -> None:
     reading = read("invoices", question)
-    assert ("customer_name", "exists") in {(item.field, item.operator) for item in reading.clauses}  # type: ignore[union-attr]
-    assert reading.unused == ()
+    assert ("customer_name", "exists") in {
+        (item.field, item.operator) for item in typed_filters(reading["filters"])
+    }  # type: ignore[union-attr]
+    assert reading["unused"] == []
 
 
 def test_a_name_that_only_another_field_holds_is_said_to_be_so(read: Read) -> None:
-    (note,) = read("invoices", "Which invoices went to Cobaltine Cloud?").notes[-1:]
+    (note,) = read("invoices", "Which invoices went to Cobaltine Cloud?")["notes"][-1:]
     assert note == "No customer name is “Cobaltine Cloud”; it was taken for a vendor name."
-    assert not any("No customer" in line for line in read("invoices", "invoices from Cobaltine Cloud").notes)
+    assert not any(
+        "No customer" in line for line in read("invoices", "invoices from Cobaltine Cloud")["notes"]
+    )
 
 
 TRIALS = Bucket.model_validate(
