@@ -60,9 +60,7 @@ async def lead_on(corpus: Corpus, state: State, context: Context, decision: Deci
         if _all_said(state["question"], first.document.text):
             return decision
         start: Step = {"name": "", "questions": [state["question"]], "hops": []}
-        direct, steps = await asyncio.to_thread(steps_from, corpus, first.document, start)
-        if first.sure:  # what it surely answers is the inner question only where that is a name
-            steps = [step for step in steps if _all_said(step["name"], direct.text)]
+        direct, steps = await asyncio.to_thread(steps_from, corpus, first.document, start, sure=first.sure)
         chain = {"otherwise": decision, "direct": direct.score, "lacking": lacking, "steps": steps}
     else:
         reached = await arrivals(corpus, state, chain)
@@ -103,14 +101,22 @@ def may_lead(corpus: Corpus, state: State, decision: Decision) -> bool:
     return bool(corpus.finder and chosen and passages)
 
 
-def steps_from(corpus: Corpus, document: Document, step: Step) -> tuple[Passage, list[Step]]:
+def steps_from(
+    corpus: Corpus, document: Document, step: Step, *, sure: bool = False
+) -> tuple[Passage, list[Step]]:
     """Return what a document answers to the question of a step, and where it leads: the parts of the question that it
     answers, each with what it says in the part's place; blocking.
+
+    Args:
+        sure: it surely answers all of the question: that is the inner question only where the answer is a name.
     """
     finder, bucket = corpus.finder, corpus.buckets[document.bucket]
     assert finder is not None, "no finder"
     text, question = without_orders(document.text), step["questions"][0]
     windows = _windows(corpus, bucket, text, question)
+    direct = _asked(finder, question, text, windows)
+    if sure and not any(any(map(str.isalpha, word)) for word in _new_words(direct.text, question)):
+        return direct, []
     values = corpus.annotations.get(document.doc_id, bucket.name) or {}
     names = " ".join([document.title, document.doc_id, *own_names(bucket, values), step["name"]])
     place = name_place(question, names, bucket.language) or name_place(question, text, bucket.language)
@@ -123,7 +129,8 @@ def steps_from(corpus: Corpus, document: Document, step: Step) -> tuple[Passage,
                 hop = _hop(document, question[start:end], said)
                 onward = f"{question[:start]}{name}{question[end:]}"
                 found.append({"name": name, "questions": [onward], "hops": [*step["hops"], hop]})
-    return _asked(finder, question, text, windows), _best(found)
+    steps = _best(found)
+    return direct, [one for one in steps if not sure or _all_said(one["name"], direct.text)]
 
 
 def names_in(said: str) -> list[str]:
@@ -214,7 +221,7 @@ SENTENCE = re.compile(r"[.?!](?=\s|$)|$")
 
 def _windows(corpus: Corpus, bucket: Bucket, text: str, question: str) -> list[tuple[int, int]]:
     return near_windows(
-        text, question, language=bucket.language, similar=similarity_to(corpus, question), limit=WINDOWS
+        text, question, language=bucket.language, similar=similarity_to(corpus.lines, question), limit=WINDOWS
     )
 
 
@@ -257,7 +264,12 @@ def _is_of(name: str, own: str) -> bool:
 
 def _all_said(said: str, text: str) -> bool:
     """Tell whether a text holds each content word of what is said."""
-    return set(content_words(said)) <= set(words(text))
+    return not _new_words(said, text)
+
+
+def _new_words(said: str, text: str) -> set[str]:
+    """Return the content words of what is said that a text does not hold."""
+    return set(content_words(said)) - set(words(text))
 
 
 def _arrivals(
