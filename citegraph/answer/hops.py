@@ -59,20 +59,14 @@ async def lead_on(corpus: Corpus, state: State, context: Context, decision: Deci
             return decision
         if _all_said(state["question"], first.document.text):
             return decision
-        start: Step = {"name": "", "questions": [state["question"]], "hops": []}
-        direct, steps = await asyncio.to_thread(steps_from, corpus, first.document, start, sure=first.sure)
+        direct, steps = await asyncio.to_thread(
+            steps_from, corpus, first.document, state["question"], sure=first.sure
+        )
         chain = {"otherwise": decision, "direct": direct.score, "lacking": lacking, "steps": steps}
     else:
         reached = await arrivals(corpus, state, chain)
         best = max(reached, key=_worth, default=None)
-        if best and _arrived(chain, best):
-            return _answered(best)
-        document = await asyncio.to_thread(corpus.documents.get, best["hops"][-1]["doc"]) if best else None
-        if not best or document is None or spent(state, context):
-            return chain["otherwise"]
-        onward: Step = {**best, "hops": best["hops"][:-1]}
-        _, steps = await asyncio.to_thread(steps_from, corpus, document, onward)
-        chain = {**chain, "steps": steps}
+        return _answered(best) if best and _arrived(chain, best) else chain["otherwise"]
     allowed = allowed_buckets(corpus, state["plan"], context)
     calls = [
         free_search(corpus, allowed, step["questions"][0], phrases=[step["name"]]) for step in chain["steps"]
@@ -102,23 +96,23 @@ def may_lead(corpus: Corpus, state: State, decision: Decision) -> bool:
 
 
 def steps_from(
-    corpus: Corpus, document: Document, step: Step, *, sure: bool = False
+    corpus: Corpus, document: Document, question: str, *, sure: bool
 ) -> tuple[Passage, list[Step]]:
-    """Return what a document answers to the question of a step, and where it leads: the parts of the question that it
-    answers, each with what it says in the part's place; blocking.
+    """Return what a document answers to a question, and where it leads: the parts of the question that it answers, each
+    with what it says in the part's place; blocking.
 
     Args:
         sure: it surely answers all of the question: that is the inner question only where the answer is a name.
     """
     finder, bucket = corpus.finder, corpus.buckets[document.bucket]
     assert finder is not None, "no finder"
-    text, question = without_orders(document.text), step["questions"][0]
+    text = without_orders(document.text)
     windows = _windows(corpus, bucket, text, question)
     direct = _asked(finder, question, text, windows)
     if sure and not any(any(map(str.isalpha, word)) for word in _new_words(direct.text, question)):
         return direct, []
     values = corpus.annotations.get(document.doc_id, bucket.name) or {}
-    names = " ".join([document.title, document.doc_id, *own_names(bucket, values), step["name"]])
+    names = " ".join([document.title, document.doc_id, *own_names(bucket, values)])
     place = name_place(question, names, bucket.language) or name_place(question, text, bucket.language)
     found: list[Step] = []
     for start, end in parts_around(question, *place) if place else ():
@@ -128,7 +122,7 @@ def steps_from(
             if not _all_said(name, question) and not _all_said(rest, name):
                 hop = _hop(document, question[start:end], said)
                 onward = f"{question[:start]}{name}{question[end:]}"
-                found.append({"name": name, "questions": [onward], "hops": [*step["hops"], hop]})
+                found.append({"name": name, "questions": [onward], "hops": [hop]})
     steps = _best(found)
     return direct, [one for one in steps if not sure or _all_said(one["name"], direct.text)]
 
@@ -318,9 +312,8 @@ def _worth(step: Step) -> float:
 
 
 def _arrived(chain: Chain, step: Step) -> bool:
-    """Tell whether the last document of a chain answers, the longer it is the surer, and more surely than the first one did."""
-    hops = step["hops"]
-    return hops[-1]["margin"] >= SURE + len(hops) - 2 and _worth(step) > chain["direct"]
+    """Tell whether the last document of a chain answers, and more surely than the first one did."""
+    return step["hops"][-1]["margin"] >= SURE and _worth(step) > chain["direct"]
 
 
 def _answered(step: Step) -> Decision:
