@@ -13,7 +13,7 @@ from citegraph.corpus.extraction.in_text import find_typed, read_value
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
 from citegraph.corpus.extraction.rows.by_sums import EDGE, has_comma, is_sum, missing_factor, proved_rows
 from citegraph.corpus.extraction.rows.grid import Cell, GridLine, grid_lines
-from citegraph.corpus.extraction.rows.measured import measured, rated_lines
+from citegraph.corpus.extraction.rows.measured import is_unit, measured, rated_lines
 from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind
@@ -210,6 +210,7 @@ def _values(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str
     if line.barred != heads.barred:
         return {}
     found: dict[str, Value] = {}
+    own = ""
     numbered = {column.field.name for column in heads.columns if column.numbered}
     for name, cell in heads.of(line.cells).items():
         field = kind.field(name)
@@ -219,11 +220,14 @@ def _values(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str
         if value is not None:
             found[name] = value
         if kind.measured and name in _MEASURES and (said := measured(cell.text, kind.words_of_ends)):
-            found |= {"unit": said.unit} if said.unit and "unit" not in found else {}
+            if said.value is not None:
+                found[name] = said.value  # "300 000" is one number
+            own = said.unit or own
             if said.min is not None and said.max is not None and (name == "value" or -said.min == said.max):
                 found.pop(name, None)
                 found |= {"min": said.min, "max": said.max}
-    return found
+    # "%" beside the number says more than "Y-value" in the column of units.
+    return found | ({"unit": own} if own and not is_unit(str(found.get("unit", "?"))) else {})
 
 
 _MEASURES = ("min", "typ", "max", "value")
