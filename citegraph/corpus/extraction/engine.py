@@ -22,7 +22,7 @@ from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
 from citegraph.corpus.extraction.letters import TRUST, Letter, find_letter
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
-from citegraph.corpus.extraction.rows.find_rows import Tables, find_rows, rows_beneath_heads
+from citegraph.corpus.extraction.rows.find_rows import SUMMED, Tables, find_rows, rows_beneath_heads
 from citegraph.corpus.extraction.running_heads import find_publisher, find_running_day
 from citegraph.corpus.extraction.signing import SPANNED, find_last_day, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
@@ -236,10 +236,22 @@ def _rows_of(
     found = find_rows(bucket, source.look, source.embedded, values, tables, today=source.today, order=order)
     said = derive_values(bucket, values, source.text)
     back = any(said.get(name) in backs for name, backs in bucket.deduct.items())
-    return tuple(
+    placed = [
         replace(row, page=source.page(row.start), values=_taken_off(row.values) if back else row.values)
         for row in found
-    )
+    ]
+    return tuple(_without_copies(placed))
+
+
+def _without_copies(rows: Sequence[FoundRow]) -> Sequence[FoundRow]:
+    """Return the rows of the first page where every page has the same ones and no sum wants them all: the original and its copies."""
+    if any(row.confidence >= SUMMED for row in rows):
+        return rows
+    pages: dict[int | None, list[FoundRow]] = {}
+    for row in rows:
+        pages.setdefault(row.page, []).append(row)
+    said = [[(row.kind, row.values) for row in some] for some in pages.values()]
+    return next(iter(pages.values())) if said and all(some == said[0] for some in said) else rows
 
 
 def _taken_off(values: Mapping[str, Value]) -> dict[str, Value]:

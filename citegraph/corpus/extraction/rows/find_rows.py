@@ -77,7 +77,8 @@ def find_rows(
             ends = _ends(bucket, kind)
             rows = [row for row, _ in tables[kind.name]]
             comma = has_comma(lines)
-            rows = _proved(kind, [_completed(kind, row, comma) for row in rows], values)
+            rows = [_completed(kind, row, comma) for row in _with_amounts(kind, rows, values)]
+            rows = _proved(kind, rows, values)
             better = _by_numbers(kind, rows, lines, look, values, ends)
             if kind.bare and not rows and not any(_multiplies(kind, row) for row in better):
                 bare = _proved(kind, _bare_rows(kind, lines, look, ends, today=today, order=order), values)
@@ -183,6 +184,20 @@ def _beneath_heads(
 def _below(above: Cell | None, cell: Cell, *, barred: bool) -> bool:
     """Tell whether a cell goes on with the one above it: it begins where that does, or beneath it."""
     return barred or above is None or above.left - EDGE <= cell.left < max(above.right, above.left + EDGE)
+
+
+def _with_amounts(kind: RowKind, rows: list[FoundRow], values: Mapping[str, Value]) -> list[FoundRow]:
+    """Return rows of a price alone, which add up to a sum of the document, with that price as their amount."""
+    if kind.product is None or any(
+        {kind.product.gives, kind.product.of[0]} & set(row.values) for row in rows
+    ):
+        return rows
+    price, gives = kind.product.of[1], kind.product.gives
+    named = [
+        replace(row, values={gives if name == price else name: value for name, value in row.values.items()})
+        for row in rows
+    ]
+    return named if len(rows) > 1 and _is_summed(_proved(kind, named, values)) else rows
 
 
 def _completed(kind: RowKind, row: FoundRow, comma: bool) -> FoundRow:
@@ -328,7 +343,7 @@ def _proved(kind: RowKind, rows: list[FoundRow], values: Mapping[str, Value]) ->
             return [replace(row, confidence=max(row.confidence, SUMMED)) for row in rows]
         if rows[0].confidence == UNPROVED and known:
             # Till rows that do not add up hold a rebate or a line that is none: too many doubts for any of them.
-            rows = [replace(row, confidence=UNPROVED - 0.1) for row in rows]
+            return []
     return [replace(row, confidence=PROVED) if _multiplies(kind, row) else row for row in rows]
 
 
