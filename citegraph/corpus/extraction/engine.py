@@ -14,7 +14,13 @@ from citegraph.corpus.extraction.calibration import calibrated
 from citegraph.corpus.extraction.contract_parties import find_parties
 from citegraph.corpus.extraction.document_head import find_organization, find_title
 from citegraph.corpus.extraction.einvoice import read_einvoice
-from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
+from citegraph.corpus.extraction.first_lines import (
+    find_certifier,
+    find_day,
+    find_holder,
+    find_number,
+    find_writer,
+)
 from citegraph.corpus.extraction.headings import find_heading, find_part, is_part
 from citegraph.corpus.extraction.in_text import DAY, Typed, find_in_compounds, find_law, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
@@ -442,7 +448,7 @@ class _FieldRun:
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
         look = (
             self.source.look
-            if rule.head in {"seller", "buyer", "organization", "signing", "last_day"}
+            if rule.head in {"seller", "buyer", "organization", "signing", "last_day", "number"}
             else self.source.plain
         )
         found: Named | tuple[int, int, float] | None
@@ -455,6 +461,8 @@ class _FieldRun:
                 found = find_organization(look.text)
             case "heading":
                 found = self._heading()
+            case "number":
+                found = find_number(look.text, self.bucket.nouns)
             case "part":
                 at = self.source.heading
                 found = find_part(self.source.text, at[:2] if at else None, self.source.name)

@@ -21,6 +21,7 @@ Head = Literal[
     "organization",
     "title",
     "heading",
+    "number",
     "part",
     "seller",
     "buyer",
@@ -79,7 +80,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         labels: phrases that stand before the value or above it, the surest first.
         pattern: regular expression; group 1 is the value when there is one.
         head: what the first lines name: the issuing `organization`, or the `title`; the `heading` that is printed largest
-            there, or the `part` number that it is about; the `seller` or the `buyer` of
+            there, the `number` behind what the document is called, or the `part` number that it is about; the `seller` or the `buyer` of
             an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the day of `signing` that stands beside a place; the `begin` and the `end` of the only range of days; the `addressee` and the `signer` of a letter; the `publisher` and the `running_day` that a running head names; the `holder`
             of a certificate and its `certifier`, who issued it; the `language` that the text is written in; the `kind` of document, a declared value, that
             the title says.
