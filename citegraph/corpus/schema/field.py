@@ -14,7 +14,7 @@ from citegraph.language.amounts import Money, Quantity
 from citegraph.language.date_order import DateOrder
 from citegraph.language.terms import fold
 
-Method = Literal["embedded", "keys", "labels", "pattern", "head", "parties", "years_between"]
+Method = Literal["embedded", "keys", "labels", "pattern", "head", "parties", "years_between", "question"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 Head = Literal[
@@ -50,6 +50,7 @@ CONFIDENCE: dict[str, float] = {
     "labels": 0.8,
     "parties": 0.75,
     "head": 0.65,
+    "question": 0.6,
 }
 """How far each way is trusted when nothing agrees with it or contradicts it; a rule may say otherwise."""
 
@@ -72,7 +73,7 @@ Name = Annotated[str, Declared(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 
 
 class ExtractRule(BaseModel, frozen=True, extra="forbid"):
-    """One way to find a field's value; exactly one of the first seven attributes is set.
+    """One way to find a field's value; exactly one of the first ten attributes that say how is set.
 
     Attributes:
         embedded: business terms of EN 16931 ("BT-1") in the XML that an electronic invoice carries.
@@ -87,6 +88,8 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         parties: the names in an opening like "between A and B", after one of these phrases.
         roles: give each of the parties with the role, or short name, that the contract gives it, and no party without one.
         years_between: two date fields of the bucket; the value is the years from one to the other.
+        question: what the finder is asked of the first page, where no other rule finds a value; a name counts where the text
+            goes on to say it, always large.
         value: the value when a pattern is found, instead of its group.
         unless: a label or pattern does not count on a line, up to its end, where this is found.
         then: what has to follow the value of a label, such as "from the date".
@@ -109,6 +112,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
     parties: tuple[str, ...] = ()
     roles: bool = False
     years_between: tuple[str, ...] = ()
+    question: str = ""
     value: str = ""
     unless: Regex | None = None
     then: Regex | None = None
