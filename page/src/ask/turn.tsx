@@ -11,7 +11,7 @@ export function TurnView({ turn, last }: { turn: Turn; last: boolean }) {
   const [editing, setEditing] = useState(false);
   const heading = `question-${turn.id}`;
   return (
-    <article aria-labelledby={heading} aria-busy={turn.state === "working"} class="turn">
+    <article aria-labelledby={heading} aria-busy={turn.state === "working"} class="turn" tabIndex={-1}>
       <header class="question">
         {editing ? (
           <EditQuestion turn={turn} onClose={() => setEditing(false)} />

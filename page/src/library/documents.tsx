@@ -6,6 +6,7 @@ import { printedAmount } from "../ask/cells";
 import { FilterDialog } from "../ask/filter_chips";
 import { openPlace } from "../reader/place";
 import { hrefTo } from "../routing";
+import { useOneStop } from "../ui/focus";
 import { Icon } from "../ui/icon";
 import { IconButton, MenuButton, sure, tell, trying } from "../ui/parts";
 import { spoken, t } from "../words";
@@ -26,6 +27,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
   const [adding, setAdding] = useState(false);
   const [problem, setProblem] = useState("");
   const [again, setAgain] = useState(0);
+  const oneStop = useOneStop();
   const may = about.value?.may_write ?? false;
   useEffect(() => {
     void trying(async () => {
@@ -135,7 +137,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
       {found && found.total === 0 && <p class="empty-line">{text || filters.length ? t("documents.none") : t("documents.empty")}</p>}
       {found && found.total > 0 && (
         <>
-          <div class="table-frame tall" tabIndex={0} role="region" aria-label={t("library.documents")}>
+          <div {...oneStop} class="table-frame tall" tabIndex={0} role="region" aria-label={t("library.documents")}>
             <table class="documents">
               <thead>
                 <tr>

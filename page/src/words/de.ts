@@ -136,6 +136,8 @@ export const de: Record<keyof typeof en, string> = {
   "settings.access": "Zugang",
   "settings.changeKey": "Anderen Schlüssel verwenden",
   "settings.forgetKey": "Schlüssel vergessen",
+  "settings.keys": "Tastatur",
+  "settings.keysAre": "Pfeil nach oben im leeren Feld führt zur neuesten Antwort, Escape zurück ins Feld. Escape hält auch eine Frage an und schließt ein Dokument. Pfeile, Pos1 und Ende bewegen sich in den Zeilen einer Tabelle.",
   "settings.labels": "Labels",
   "settings.language": "Sprache dieser Seite",
   "settings.languageNote": "Fragen können auch in anderen Sprachen gestellt werden.",

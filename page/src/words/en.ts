@@ -135,6 +135,8 @@ export const en = {
   "settings.access": "Access",
   "settings.changeKey": "Use another key",
   "settings.forgetKey": "Forget the key",
+  "settings.keys": "Keyboard",
+  "settings.keysAre": "Arrow up in the empty box leads to the newest answer, Escape back to the box. Escape also stops a run and closes a document. Arrows, Home and End move in the rows of a table.",
   "settings.labels": "Labels",
   "settings.language": "Language of this page",
   "settings.languageNote": "Questions may be asked in other languages too.",

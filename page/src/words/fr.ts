@@ -136,6 +136,8 @@ export const fr: Record<keyof typeof en, string> = {
   "settings.access": "Accès",
   "settings.changeKey": "Utiliser une autre clé",
   "settings.forgetKey": "Oublier la clé",
+  "settings.keys": "Clavier",
+  "settings.keysAre": "La flèche vers le haut dans le champ vide mène à la dernière réponse, Échap ramène au champ. Échap arrête aussi une recherche et ferme un document. Les flèches, Début et Fin parcourent les lignes d’un tableau.",
   "settings.labels": "Étiquettes",
   "settings.language": "Langue de cette page",
   "settings.languageNote": "On peut aussi demander dans d’autres langues.",
