@@ -275,12 +275,16 @@ function Shown({ value, field }: { value: string | undefined; field: Field | und
   );
 }
 
-/** The fields that say most at a glance: those that most of the documents have, short ones, in the order of the declaration. */
+/** Dates and amounts: narrow, and what one looks for first. */
+const inSight = (field: Field): boolean => field.type === "date" || field.type === "money";
+
+/** The fields that say most at a glance: those that most of the documents have, short ones; dates and amounts first. */
 function telling(detail: BucketDetail, documents: DocumentSummary[]): string[] {
   const share = (field: Field) => documents.filter((one) => one.metadata[field.name]).length / documents.length;
   const title = (field: Field) => documents.every((one) => one.metadata[field.name] === undefined || one.metadata[field.name] === one.title);
   return detail.fields
     .filter((field) => field.type !== "text" && field.type !== "keywords" && share(field) >= 0.5 && !title(field))
     .slice(0, COLUMNS)
+    .sort((one, other) => Number(inSight(other)) - Number(inSight(one)))
     .map((field) => field.name);
 }

@@ -69,6 +69,8 @@ export function App() {
   );
   useEffect(keepFocus, []);
   useEffect(() => setMenu(false), [address.value]);
+  // A document or a view that was opened from the list of uploads is to be seen.
+  useEffect(() => setAdding(false), [view, place?.doc_id]);
   const closeAdding = () => {
     setAdding(false);
     held.value = [];

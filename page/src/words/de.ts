@@ -229,7 +229,7 @@ export const de: Record<keyof typeof en, string> = {
   "upload.hint": "PDF, Word, Excel, PowerPoint, Mail, Bilder, Text und Archive, je bis {mb} MB.",
   "upload.known": "Schon vorhanden: nicht noch einmal aufgenommen",
   "upload.labels": "Labels (wer sie sehen darf)",
-  "upload.labelsHint": "keine: alle, die den Bucket sehen",
+  "upload.labelsHint": "keine: alle",
   "upload.large": "Größer als {mb} MB.",
   "upload.open": "Öffnen",
   "upload.progress": "{done} von {all} Dateien",

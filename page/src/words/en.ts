@@ -228,7 +228,7 @@ export const en = {
   "upload.hint": "PDF, Word, Excel, PowerPoint, mail, pictures, text and archives, up to {mb} MB each.",
   "upload.known": "Already here: not added again",
   "upload.labels": "Labels (who may see them)",
-  "upload.labelsHint": "none: everyone who sees the bucket",
+  "upload.labelsHint": "none: everyone",
   "upload.large": "Larger than {mb} MB.",
   "upload.open": "Open",
   "upload.progress": "{done} of {all} files",

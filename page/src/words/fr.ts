@@ -229,7 +229,7 @@ export const fr: Record<keyof typeof en, string> = {
   "upload.hint": "PDF, Word, Excel, PowerPoint, courriel, images, texte et archives, {mb} Mo au plus.",
   "upload.known": "Déjà présent : non ajouté de nouveau",
   "upload.labels": "Étiquettes (qui peut les voir)",
-  "upload.labelsHint": "aucune : tous ceux qui voient le bucket",
+  "upload.labelsHint": "aucune : tous",
   "upload.large": "Plus de {mb} Mo.",
   "upload.open": "Ouvrir",
   "upload.progress": "{done} fichiers sur {all}",
