@@ -85,6 +85,16 @@ def test_a_link_to_a_cited_place_opens_it_anywhere(page: Page) -> None:
     page.until("return document.querySelector('.answer')?.textContent.includes('45 V')")
 
 
+def test_a_document_that_is_read_is_asked_by_itself(page: Page) -> None:
+    page.open("#/library/invoices?document=cobaltine-cbc-10231")
+    page.button("Ask about this document", "#document").click()
+    page.until("return document.activeElement.id === 'question' && document.activeElement.value !== ''")
+    page.driver.switch_to.active_element.send_keys("when is it due?", Keys.ENTER)
+    turn = page.answered(0)
+    assert "2024-02-01" in turn.text
+    assert set(texts(turn, ".source-name")) == {"cobaltine-cbc-10231.txt"}
+
+
 def test_text_in_columns_keeps_its_lines_and_shows_the_cited_place(page: Page) -> None:
     page.ask(SUM).find_element(By.CSS_SELECTOR, ".source").click()
     page.until(SPAN_IN_VIEW)

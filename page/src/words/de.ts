@@ -32,6 +32,7 @@ export const de: Record<keyof typeof en, string> = {
   "count.searches": "{n} Suche|{n} Suchen",
   "count.sources": "{n} Quelle|{n} Quellen",
   "delete": "Löschen",
+  "document.ask": "Zu diesem Dokument fragen",
   "document.before": "Vorige Stelle",
   "document.close": "Dokument schließen",
   "document.download": "Datei herunterladen",

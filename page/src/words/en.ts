@@ -31,6 +31,7 @@ export const en = {
   "count.searches": "{n} search|{n} searches",
   "count.sources": "{n} source|{n} sources",
   "delete": "Delete",
+  "document.ask": "Ask about this document",
   "document.before": "Previous place",
   "document.close": "Close the document",
   "document.download": "Download the file",

@@ -32,6 +32,7 @@ export const fr: Record<keyof typeof en, string> = {
   "count.searches": "{n} recherche|{n} recherches",
   "count.sources": "{n} source|{n} sources",
   "delete": "Supprimer",
+  "document.ask": "Interroger ce document",
   "document.before": "Endroit précédent",
   "document.close": "Fermer le document",
   "document.download": "Télécharger le fichier",
