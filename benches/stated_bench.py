@@ -109,7 +109,7 @@ def main() -> None:
 
 
 def _row(signs: Signs) -> "numpy.ndarray":
-    return numpy.array([1.0, *astuple(signs)])
+    return numpy.array([1.0, *astuple(signs)[:4]])
 
 
 if __name__ == "__main__":

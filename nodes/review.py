@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from citegraph.answer.chat_text import with_question
 from citegraph.answer.hops import lead_on
-from citegraph.answer.told_apart import documents_that_say, led_to
+from citegraph.answer.told_apart import documents_that_say, led_to, surest_of_one_thing
 from citegraph.evidence.candidates import Candidate, companies_asked, find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory
@@ -36,7 +36,7 @@ from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, ask_model, ask_part, has_model, note, own_part, wants_model
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update
-from citegraph.run.state_types import Decision
+from citegraph.run.state_types import Decision, Plan
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part
@@ -258,5 +258,6 @@ async def side_documents(corpus: Corpus, state: State) -> list[Candidate | None]
     for number, side in enumerate(plan["sides"]):
         evidence = [reference for reference in state.get("evidence", []) if reference.get("side") == number]
         candidates = await find_candidates(corpus, {**plan, **side}, evidence, side["question"])
-        found.append(candidates.ranked[0] if candidates.ranked else None)
+        own: Plan = {**plan, "per_bucket": side["per_bucket"]}
+        found.append(await surest_of_one_thing(corpus, own, candidates.ranked, side["question"]))
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from citegraph.answer.extracts import Passage, Similar, head_of, is_row, units, widened
 from citegraph.encoder.finder import Finder
 from citegraph.language.terms import bare, content_words, language_of, stem, words
-from citegraph.question.answer_form import form_of
+from citegraph.question.answer_form import form_of, measure_of
 
 FOUND = 16
 """Passages found by their words that windows are laid around, the best first."""
@@ -29,6 +29,8 @@ ABSENT = -1.55
 """Logit below which a document is said not to state what is asked, once nothing in all of it `SAYS` so."""
 SAYS = 0.0
 """Logit from which a document is taken to state what an answer says it does not: it is likelier than not."""
+DOUBTED = -3.0
+"""Margin below which the finder speaks against the one quantity of a document."""
 REACHED = 5.0
 """Margin that 1 in 1,000 windows of a whole document reaches: one that would not `SAYS` so with it is not read."""
 
@@ -40,19 +42,24 @@ class Signs:
     Attributes:
         margin: the finder's, in logits.
         held: share of the question's telling words that it holds, by rarity.
-        form: 1 when it holds a value of the form asked for (a date, an amount), or any form will do; else 0.
+        form: 1 when it holds a value of the form asked for (a date, an amount), or any form will do; else 0. Where a quantity
+            of one dimension is asked for, 2 with one, which is rare, and -1 without: nothing else answers.
         ranked: its score by words as a share of the best one's.
+        doubted: only that it has the one quantity of its dimension speaks for it, the finder against it: it is told as the
+            nearest passage.
     """
 
     margin: float
     held: float
     form: float
     ranked: float
+    doubted: bool = False
 
     @property
     def logit(self) -> float:
         """Return the logit that a passage with these signs answers."""
-        return OFFSET + MARGIN * self.margin + HELD * self.held + FORM * self.form + RANKED * self.ranked
+        said = OFFSET + MARGIN * self.margin + HELD * self.held + FORM * self.form + RANKED * self.ranked
+        return min(said, STATED - 0.05) if self.doubted else said
 
 
 def read(
@@ -87,9 +94,16 @@ def _seen(
     chosen: Sequence[tuple[Passage, int, int]],
     wanted: Mapping[str, float],
     language: str,
+    alone: float = 0.0,
 ) -> list[tuple[Passage, Signs]]:
-    """Return what the finder sees in windows, each laid around a passage, with its signs, the likeliest first."""
+    """Return what the finder sees in windows, each laid around a passage, with its signs, the likeliest first.
+
+    Args:
+        alone: the least share of the question's words that a value of its form counts as: the only quantity of a
+            dimension in a document is what is asked for, in whatever language.
+    """
     total, form = sum(wanted.values()) or 1.0, form_of(question)
+    measured = form is not None and measure_of(question) is form
     asked, best = frozenset(words(question)), max((seed.score for seed, _, _ in chosen), default=0.0) or 1.0
     known: dict[tuple[int, int], tuple[Passage, Signs]] = {}
     spans = finder.find(question, [text[low:high] for _, low, high in chosen])
@@ -99,12 +113,28 @@ def _seen(
             start, end = around(text, *row, form)
         elif seed.start <= start and end <= seed.end:
             start, end = seed.start, seed.end
+        if form and measured and not says_more(form, text[start:end], asked):
+            start, end = quantity_near(form, text, (low, high), (start, end), asked)
         held = sum(wanted[word] for word in words_held(text[start:end], wanted, language))
         fits = form is None or says_more(form, text[start:end], asked)
-        signs = Signs(span.margin, held / total, float(fits), seed.score / best)
+        value = float(fits) if not measured else 2.0 if fits else -1.0
+        share = max(held / total, alone) if fits else held / total
+        doubted = share > held / total and span.margin < DOUBTED
+        signs = Signs(span.margin, share, value, seed.score / best, doubted)
         if (start, end) not in known or known[start, end][1].logit < signs.logit:
             known[start, end] = Passage(start, end, text[start:end], seed.score), signs
     return sorted(known.values(), key=lambda item: (-item[1].logit, item[0].start))
+
+
+def quantity_near(
+    form: re.Pattern[str], text: str, window: tuple[int, int], span: tuple[int, int], asked: Collection[str]
+) -> tuple[int, int]:
+    """Return the lines of a window with the quantity of a form that is nearest to a span, the span itself without one."""
+    found = [
+        match.span() for match in form.finditer(text, *window) if not set(words(match.group())) <= set(asked)
+    ]
+    nearest = min(found, key=lambda place: max(place[0] - span[1], span[0] - place[1]), default=None)
+    return around(text, *nearest, form) if nearest else span
 
 
 def row_meant(
@@ -220,7 +250,7 @@ def read_whole(
     """Return what the finder sees anywhere in a document, with what speaks for each, the likeliest to answer first.
 
     Windows whose words and values would leave them below `SAYS` are left out where question and document are of one language:
-    else they share no words.
+    else they share no words. So are those without a quantity of the dimension that is asked for.
 
     Args:
         similar: semantic similarity of the question to each of some texts.
@@ -229,12 +259,16 @@ def read_whole(
     wanted = telling(question, text, language, skip)
     form, asked = form_of(question), frozenset(words(question))
     shared = language_of(question) == language_of(text) is not None
+    measured = form is not None and measure_of(question) is form
     near = []
     for window, held in _near(text, wanted, language, similar):
         fits = form is None or says_more(form, text[slice(*window[1:])], asked)
-        if not shared or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
+        if measured and not fits:
+            continue
+        if not shared or measured or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
             near.append(window)
-    return _seen(finder, question, text, near[:limit], wanted, language)
+    alone = 1 / len(near) if measured and near else 0.0
+    return _seen(finder, question, text, near[:limit], wanted, language, alone)
 
 
 def _near(

@@ -23,7 +23,7 @@ from citegraph.language.numbers import find_spelled
 from citegraph.language.terms import words
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
-from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
+from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, measure_of, says_neither
 from citegraph.question.functions import counted_at
 from citegraph.question.phrases import conditions_among, find_phrase
 from citegraph.run.services import Corpus
@@ -114,11 +114,13 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
         places = {name: place for name, place in places.items() if name not in aside}
     choice = choice_in(question)
     neither = choice is not None and says_neither(document.text, choice, bucket.language)
+    measure = measure_of(question)
     absent = not passages or passages[0][1] < (STATED if plan.get("silent") else ABSENT)
+    absent = absent or (measure is not None and not measure.search(passages[0][0].text))
     if absent and not stated and not neither:
         said = somewhere(corpus, document, question, named)
         passages = tuple(one for one in said if fits_wanted(bucket, chosen, one[0])) or passages
-        absent = not passages or passages[0][1] < SAYS
+        absent = not passages or passages[0][1] < least_said(question)
     return Told(document, title, stated, places, passages, silent=neither or (absent and not stated))
 
 
@@ -267,8 +269,15 @@ def _somewhere(
 ) -> tuple[tuple[Passage, float], ...]:
     similar = similarity_to(lines, question)
     known = read_whole(finder, question, text, language=language, skip=named, similar=similar, limit=limit)
-    said = ((passage, signs.logit) for passage, signs in known if signs.logit >= SAYS)
+    said = ((passage, signs.logit) for passage, signs in known if signs.logit >= least_said(question))
     return tuple(item for item in said if without_addressed(item[0].text) == item[0].text)
+
+
+def least_said(question: str) -> float:
+    """Return the logit from which a passage anywhere in a document may state what is asked: a quantity of the dimension asked
+    for is told as the nearest passage.
+    """
+    return ABSENT if measure_of(question) else SAYS
 
 
 CLOSE = 1.0

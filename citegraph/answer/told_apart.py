@@ -12,7 +12,7 @@ from citegraph.answer.one_document import Told, reading_of
 from citegraph.corpus.index.searcher import TermWeights, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
-from citegraph.evidence.candidates import companies_asked
+from citegraph.evidence.candidates import Candidate, companies_asked
 from citegraph.language.terms import content_words, stem, stems, words
 from citegraph.question.named_values import clause_of
 from citegraph.run.services import Corpus
@@ -50,6 +50,35 @@ async def documents_that_say(corpus: Corpus, plan: Plan, asked: AskedBack, quest
 
 FEW = 4
 """Documents of which it is said one by one that they do not state what is asked."""
+
+
+async def surest_of_one_thing(
+    corpus: Corpus, plan: Plan, ranked: Sequence[Candidate], question: str
+) -> Candidate | None:
+    """Return the first of some documents, or another one of the same thing that answers more surely: a product's report
+    rather than its target. None where there are none.
+    """
+    if not ranked:
+        return None
+    alike = [
+        one for one in ranked[1:] if one.bucket == ranked[0].bucket and _named_alike(corpus, one, ranked[0])
+    ]
+    read = [
+        (one, _logit(told))
+        for one in [ranked[0], *alike][:FEW]
+        if alike and (told := await reading_of(corpus, plan, one.doc_id, question)) is not None
+    ]
+    return max(read, key=lambda item: item[1])[0] if read else ranked[0]
+
+
+def _named_alike(corpus: Corpus, one: Candidate, other: Candidate) -> bool:
+    """Tell whether two documents have the same title, which names one thing."""
+    bucket = corpus.buckets[one.bucket]
+    names = [name for name in bucket.title_fields if name in bucket.naming_fields]
+    said = [tuple(held.value(name) for name in names) for held in (one, other)]
+    return said[0] == said[1] and any(said[0])
+
+
 EVEN = 1.0
 """Logit from which a passage surely enough answers to be preferred to what another document says."""
 

@@ -10,7 +10,7 @@ from citegraph.citations.facts import hard_facts
 from citegraph.corpus.filters.clause import Clause, Filters, Group, typed_filters
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import TermWeights, holds, narrowing, term_weights
-from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.bucket import Bucket, Identifier
 from citegraph.corpus.schema.document import Chunk
 from citegraph.encoder.multilingual import SAID, tag_question
 from citegraph.evidence.names_in_texts import names_in_texts, worded
@@ -438,6 +438,12 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
     rest = typed_filters([stored(absent if item is code else item) for item in filters])
     wanted = terms.fold(str(code.value))
     forms = [form for form in bucket.identifiers if form.field == code.field]
+    declared = bucket.field(code.field)
+    forms += [
+        Identifier(name=code.field, pattern=rule.pattern, field=code.field)
+        for rule in (declared.extract if declared else ())
+        if rule.pattern and not rule.value
+    ]
     unread = corpus.documents.all_of(corpus.annotations.document_ids(name, rest, limit=CODES))
     printed = [
         doc_id

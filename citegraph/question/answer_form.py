@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from citegraph.language.terms import content_words, stem, words
+from citegraph.language.units import unit_rows
 from citegraph.language.word_tables import alternation, pattern
 
 
@@ -18,6 +19,30 @@ DURATION = re.compile(
 )
 DATE, MONEY = _said("is_date"), _said("is_money")
 NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+(?:\s+[A-ZÀ-ÖØ-Þ][\w.’'-]+)+")
+MEASURED = ("mass", "power", "voltage", "current", "frequency", "resistance", "length")
+"""Dimensions that questions name."""
+
+
+def _quantity(dimension: str) -> re.Pattern[str]:
+    """Return the pattern of a number in a unit of a dimension; one letter is a unit only as it is written ("5 A", no "5 a")."""
+    spelled = {
+        spelling.replace("-", " ")
+        for name, _, _, said in unit_rows()
+        if name == dimension
+        for spelling in said
+    }
+    letters = {letter if letter in SMALL_UNITS else letter.upper() for letter in spelled if len(letter) == 1}
+    longer = sorted((one for one in spelled if len(one) > 1), key=len, reverse=True)
+    units = "|".join([*(f"(?i:{re.escape(one)})" for one in longer), *map(re.escape, sorted(letters))])
+    return re.compile(rf"\d[^\S\n]?(?:{units})(?![^\W\d_])")
+
+
+SMALL_UNITS = frozenset("gmlsth")
+"""Units of one letter that are written small."""
+MEASURES = (
+    *((_said(f"asks_{name}"), _quantity(name)) for name in MEASURED),
+    (_said("asks_temperature"), _said("is_temperature")),
+)
 KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (_said("asks_duration"), DURATION),
     (_said("asks_date"), DATE),
@@ -46,8 +71,18 @@ _CHOICE = re.compile(
 
 
 def form_of(question: str) -> re.Pattern[str] | None:
-    """Return the pattern of the answer that a question asks for: a phrasing, a time, an amount ...; None for any."""
-    return phrasing_of(question) or next((answer for asked, answer in KINDS if asked.search(question)), None)
+    """Return the pattern of the answer that a question asks for: a phrasing, a quantity, a time, an amount ...; None for any."""
+    return (
+        phrasing_of(question)
+        or measure_of(question)
+        or next((answer for asked, answer in KINDS if asked.search(question)), None)
+    )
+
+
+def measure_of(question: str) -> re.Pattern[str] | None:
+    """Return the pattern of a quantity of the dimension that a question asks for, None where it names none, or several."""
+    asked = [answer for said, answer in MEASURES if said.search(question)]
+    return asked[0] if len(asked) == 1 else None
 
 
 def phrasing_of(question: str) -> re.Pattern[str] | None:

@@ -81,6 +81,10 @@ TWICE = {
     .replace("2024-05-02\nB", "2024-06-09\nB")
     .replace("100.00", "130.00"),
 }
+LAMP = (
+    "TR-40 LANTERN\n\nOVERVIEW\nThe TR-40 is a lantern for trams, made since 2011 in 3 colours.\n\nGENERAL DEFINITIONS\n"
+    "Parameter    Description\nSpectral width    12 nm\nMass    1.7 kg\nPower consumption    < 6 W\nBeam angle    30 degrees\n"
+)
 FORM = "<h1>Berth form</h1><table><tr><td>Skipper</td><td><input value='Mara Quist'></td></tr></table>"
 LIST = "Handover of the van\n\n[x] Spare wheel\n[ ] Warning triangle\n[x] Manual\n"
 PLACES = "Tool,Place\nChisel,Shelf 4\nMallet,Shelf 6\nGimlet,Drawer 1\n"
@@ -118,6 +122,9 @@ FRAME = (
         ("certificates", ROOTS, "Which Tarn Trust root is valid the longest, until when?", "2045", "Tarn Old"),
         ("certificates", ROOTS, "Which Tarn Trust root has the longest validity period?", "Tarn Old", "Tarn New"),
         ("certificates", ROOTS, "How many certificates per signature hash algorithm?", "sha256: count 2", "distinct"),
+        ("datasheets", {"a.txt": LAMP}, "Wie hoch ist die Leistungsaufnahme der TR-40?", "6 W", "Nicht"),
+        ("datasheets", {"a.txt": LAMP}, "how heavy is the TR-40 lantern?", "1.7 kg", "6 W"),
+        ("datasheets", {"a.txt": LAMP}, "Welche Versorgungsspannung braucht die TR-40?", "Not found", ""),
         ("invoices", TWICE, "By how much do the Birch invoices of 2 May 2024 and 9 June 2024 differ?", "Difference: 30.00 GBP", ""),
     ],
 )  # fmt: skip

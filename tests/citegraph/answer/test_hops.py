@@ -11,7 +11,7 @@ from citegraph.encoder.finder import Span
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 
-PART = "What collector current may the transistor carry that ECN-0072 introduces?"
+PART = "What rating may the transistor carry that ECN-0072 introduces?"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def state_of(**decision: Any) -> Any:
 async def test_what_a_document_says_is_searched_and_the_rest_is_asked_of_its_own_document(
     corpus: Corpus,
 ) -> None:
-    outer = "What collector current may the NV2N518?"
+    outer = "What rating may the NV2N518?"
     finder: Any = Pointing({"transistor carry that ECN-0072 introduces?": "NV2N518", outer: "1.0"})
     knowing = replace(corpus, finder=finder)
     first: Any = {"status": "enough", "reason": "r", "targets": ["ecn-0072"], "open": True}
