@@ -17,7 +17,7 @@ from citegraph.language.terms import SHORT, same_noun
 from citegraph.language.word_tables import pattern
 from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
-from citegraph.plan.shape import formed, shape
+from citegraph.plan.shape import formed, shape, usual
 from citegraph.plan.stored_filters import fields_of, flat, inferred, printed
 from citegraph.plan.unbound import fields_bound
 from citegraph.question import cues
@@ -430,18 +430,24 @@ def in_view(corpus: Corpus, plan: Plan) -> list[str]:
     return kept if len(kept) <= IN_VIEW else []
 
 
+def _read(corpus: Corpus, bucket: Bucket, turn: Turn, message: str, today: date) -> tuple[str, Reading]:
+    """Return a message made whole with the turn's names and dates, and what it says; what it takes out, it denies."""
+    text = completed(turn, bucket, message)
+    reading = read_question(bucket, corpus.linker, text, today)
+    out = pattern("takes_out", before=r"^\W*").match(text)
+    if out and reading["filters"] and not pattern("condition").search(text):  # "drop the elliptic curve ones"
+        text = f"without{text[out.end() :]}"
+        reading = read_question(bucket, corpus.linker, text, today)
+    return text, reading
+
+
 def _edited(
     corpus: Corpus, plan: Plan, turn: Turn, message: str, context: Context, earlier: Turn | None
 ) -> tuple[Plan, list[str]]:
     """Return what one step of a message makes of a plan, as `follow_up` does of all of it."""
     name = plan["buckets"][0]
     bucket, before = corpus.buckets[name], plan["per_bucket"][name]
-    text = completed(turn, bucket, message)
-    reading = read_question(bucket, corpus.linker, text, context.now)
-    out = pattern("takes_out", before=r"^\W*").match(text)
-    if out and reading["filters"] and not pattern("condition").search(text):  # "drop the elliptic curve ones"
-        text = f"without{text[out.end() :]}"
-        reading = read_question(bucket, corpus.linker, text, context.now)
+    text, reading = _read(corpus, bucket, turn, message, context.now)
     if one_fact(turn) and goes_on(message) and left_words(bucket, reading, text):
         plan = without_codes(plan, bucket, reading)  # another thing is described
     said, function = plain(text), function_of(plain(text))
@@ -485,11 +491,7 @@ def _edited(
         return ranked(changed, name, rank, wanted), lines
     if groups:
         base = number or (plan["aggregate"] if plan["intent"] == "compute" else None)
-        usual: WantedNumber = {
-            "function": "sum" if bucket.main_amount else "count",
-            "field": bucket.main_amount,
-        }
-        chosen = base if base and base["function"] != "none" else usual
+        chosen = base if base and base["function"] != "none" else usual(bucket)
         changed, left_out = without_single_groups(changed, name, before, reading, groups)
         return as_number(
             changed, {"function": chosen["function"], "field": chosen["field"], "group_by": groups}
