@@ -55,7 +55,7 @@ def asked(corpus: Corpus, row: Question) -> Asked | None:
         bucket.language,
         skip=named,
         limit=FOUND,
-        similar=similarity_to(corpus, question),
+        similar=similarity_to(corpus.lines, question),
         second=0.0,
     )
     assert corpus.finder is not None

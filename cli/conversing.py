@@ -1,8 +1,9 @@
 """The commands `chat`, `threads` and `open`: a conversation at the terminal, the threads that are kept, a cited file."""
 
 import asyncio
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -12,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citegraph.answer.chat_text import chosen_reply, in_reading_order
-from citegraph.errors import BadInput
+from citegraph.errors import BadInput, CitegraphError
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.json_output import dumped
 from citegraph.run.services import Services
 from citegraph.settings import load_settings
 from cli.answer_text import answer_text, clarification_text, linked
-from cli.exits import ANSWERED
+from cli.exits import ANSWERED, report
 from cli.options import (
     AsJson,
     BucketNames,
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 
 app = new_app()
 threads_app = new_app("List, show and delete the conversations that are kept.")
-HELP = "/new starts another conversation, /open 2 opens source 2, /quit or Ctrl-D ends."
+HELP = (
+    "/new starts another conversation, /open 2 opens source 2, Ctrl-C stops an answer, /quit or Ctrl-D ends."
+)
 KEPT = 1_000
 """Lines of what was typed that are kept for the arrow keys."""
 LISTED = 50
@@ -75,22 +78,43 @@ async def _converse(request: Chat, context: Context) -> int:
     read = _reader(services.settings.home / "chat_history")
     say(HELP)
     async with open_session(services) as session:
-        while (line := await asyncio.to_thread(read, _prompt(last))) is not None:
+        while (line := read(_prompt(last))) is not None:
             text = line.strip()
             if text in ("/quit", "/exit"):
                 break
             if text == "/new":
                 thread_id, last = None, None
+                say("A new conversation.")
             elif text.startswith("/open"):
                 await _open_source(services, last, text.removeprefix("/open").strip())
             elif text.startswith("/"):
                 say(HELP)
             elif text:
-                last = await _answer(session, services, text, thread_id, context)
-                thread_id = last.thread_id
+                answering = _answer(session, services, text, thread_id, context)
+                if (answer := await _stoppable(answering)) is not None:
+                    last, thread_id = answer, answer.thread_id
     if thread_id:
         say(f"thread: {thread_id}")
     return ANSWERED
+
+
+async def _stoppable(answering: Coroutine[Any, Any, Answer]) -> Answer | None:
+    """Await an answer; None where Ctrl-C stopped it or it failed, which is told: the conversation goes on."""
+    running = asyncio.ensure_future(answering)
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError):  # Windows
+        loop.add_signal_handler(signal.SIGINT, running.cancel)
+    try:
+        return await running
+    except asyncio.CancelledError:
+        say("Stopped.")
+    except CitegraphError as error:
+        report(error)
+    finally:
+        # From here on Ctrl-C is for the line that is typed.
+        with suppress(NotImplementedError):
+            loop.remove_signal_handler(signal.SIGINT)
+    return None
 
 
 def _prompt(last: Answer | None) -> str:
@@ -112,10 +136,14 @@ def _reader(history: Path) -> Callable[[str], str | None]:
             atexit.register(readline.write_history_file, history)
 
     def read(prompt: str) -> str | None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             return input(prompt if sys.stdin.isatty() else "")
         except EOFError:
             return None
+        except KeyboardInterrupt:
+            say(f"\n{HELP}")
+            return ""
 
     return read
 
@@ -125,7 +153,7 @@ async def _answer(
 ) -> Answer:
     """Ask, or give the reply that the thread waits for, and print what comes back."""
     waiting = await session.pending(thread_id) if thread_id else None
-    steps = make_steps(quiet=False)
+    steps = make_steps(quiet=False, told=False)
     try:
         answer = await session.ask(
             chosen_reply(waiting, text) if waiting else text,

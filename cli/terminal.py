@@ -143,12 +143,14 @@ class LiveSteps(Steps):
     What is written is not verified yet, so it goes when the run ends: the answer itself is printed after it.
     """
 
-    def __init__(self, console: "Console | None" = None) -> None:
+    def __init__(self, console: "Console | None" = None, *, told: bool = True) -> None:
+        """Show the steps on a console; without `told` none of them stays."""
         from rich.console import Console
 
         self._console = console or Console(stderr=True, highlight=False)
         self._status = self._console.status("thinking", spinner="dots")
         self._written = ""
+        self._told = told
 
     def __call__(self, event: "Event") -> None:
         """Show one event."""
@@ -156,7 +158,7 @@ class LiveSteps(Steps):
 
         self._status.start()
         line = step_line(event)
-        if ":" in line:
+        if self._told and ":" in line:
             self._console.print(line, style="dim", markup=False)
         if event["event"] == "step":
             self._status.update(Text(f"{event['step']} done{self._shown()}"))
@@ -177,11 +179,11 @@ class LiveSteps(Steps):
         self._status.stop()
 
 
-def make_steps(*, quiet: bool) -> Steps:
-    """Return how this process shows steps."""
+def make_steps(*, quiet: bool, told: bool = True) -> Steps:
+    """Return how this process shows steps; without `told` a terminal keeps none of them above the answer."""
     if quiet:
         return SilentSteps()
-    return LiveSteps() if sys.stderr.isatty() else Steps()
+    return LiveSteps(told=told) if sys.stderr.isatty() else Steps()
 
 
 def write(text: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +15,7 @@ from citegraph.errors import CitegraphError, TimedOut
 from citegraph.evidence.expand_by_model import merged_by_rank, other_wordings, wants_wordings
 from citegraph.evidence.next_calls import failure_note
 from citegraph.evidence.rerank_by_model import NOT_RERANKED
+from citegraph.plan.plan_by_model import FEW
 from citegraph.plan.stored_filters import bucket_filters, hard_only
 from citegraph.run.context import Context
 from citegraph.run.events import ToolEvent
@@ -23,6 +25,9 @@ from citegraph.run.state import SearchTask, Update, add_usage
 from citegraph.run.state_types import Found, Plan, Reference, Spent, StoredNote, ToolCall
 from tools.document_metadata import document_metadata
 from tools.search_tools import PassageQuery, search_passages
+
+OF_FEW = 2
+"""Times as many hits are kept of several wordings where they are of few documents: what is asked stands in one of these."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,8 @@ class Search:
         # What the expansion falls back on, it counts itself.
         fell_back = sum(item["kind"] in {NOT_RERANKED, "fallback"} for item in notes)
         usage: Spent = {"tool_calls": 1}
+        if wordings := state["call"]["args"].get("wordings", []):
+            found = await self.also(corpus, state, context, found, wordings)
         if context.expand != "off" and "cache_hits" in found and wants_wordings(found, context):
             found, more, usage = await self.expanded(corpus, state, context, found)
             notes += more
@@ -66,10 +73,19 @@ class Search:
         arguments = found["call"]["args"]
         buckets = [corpus.buckets[name] for name in arguments["buckets"]]
         wordings, update = await other_wordings(self.services, arguments["query"], buckets, state, context)
-        left = min(state["deadline"] - time.time(), self.services.settings.search_timeout)
         usage = add_usage({"tool_calls": 1}, update.get("usage") or {})
-        if not wordings or left <= 0:
-            return found, update.get("notes", []), usage
+        if wordings:
+            found = await self.also(corpus, state, context, found, wordings)
+        return found, update.get("notes", []), usage
+
+    async def also(
+        self, corpus: Corpus, state: SearchTask, context: Context, found: Found, wordings: Sequence[str]
+    ) -> Found:
+        """Return a search's entry with what other wordings of it find, merged by rank; those that fail are left out."""
+        arguments = found["call"]["args"]
+        left = min(state["deadline"] - time.time(), self.services.settings.search_timeout)
+        if left <= 0:
+            return found
         calls = [found["call"] | {"args": arguments | {"query": wording}} for wording in wordings]
         results = await asyncio.gather(
             *(run_call(corpus, call, state["plan"], context, timeout=left) for call in calls),
@@ -82,13 +98,13 @@ class Search:
             if isinstance(result, BaseException):
                 raise result
             entries.append(result[0])
-        count = arguments.get("top_k", context.top_k)
-        merged: Found = {
+        few = len({hit["doc"] for entry in entries for hit in entry["hits"]}) <= FEW
+        count = arguments.get("top_k", context.top_k) * (OF_FEW if few else 1)
+        return {
             **found,
             "hits": merged_by_rank([entry["hits"] for entry in entries], count),
             "cache_hits": sum(entry["cache_hits"] for entry in entries),
         }
-        return merged, update.get("notes", []), usage
 
 
 async def run_call(

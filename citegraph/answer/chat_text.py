@@ -75,13 +75,19 @@ def with_markers(answer: Answer, shown: dict[int, str]) -> str:
     return text + answer.text[end:]
 
 
+RESOURCES = "citegraph://documents/"
+"""The `base` of who reads documents as resources of MCP, where no server shows them."""
+
+
 def cited_url(citation: Citation, base: str = "") -> str:
     """Return the address at which a person sees a cited place; relative to the server without a `base`.
 
-    A passage of a collection that names an address of its own has that.
+    A passage of a collection that names an address of its own has that. Among `RESOURCES` it is the document's.
     """
     if re.match(r"https?://", citation.link):
         return citation.link
+    if base == RESOURCES:
+        return base + quote(citation.doc_id)
     place = f"start={citation.start}&end={citation.end}"
     return f"{base.rstrip('/')}/cited/{quote(citation.doc_id, safe='')}?{place}"
 

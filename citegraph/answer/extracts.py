@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from citegraph.citations.facts import hard_facts
+from citegraph.citations.facts import dated, hard_facts
 from citegraph.language.claim_tokens import sentence_spans
 from citegraph.language.terms import bare, content_words, stem, words
 from citegraph.question.answer_form import form_of, phrasing_of
@@ -272,13 +272,14 @@ def locate(text: str, value: str) -> tuple[int, int] | None:
 
 def same_fact(text: str, value: str) -> tuple[int, int] | None:
     """Return the first span of `text` with the number or date that `value` is, in whatever form."""
-    wanted = hard_facts(value)
-    if not wanted:
+    wanted = next(iter(hard_facts(value)), None)
+    if wanted is None:
         return None
-    for fact in hard_facts(text[:FACT_WINDOW]):
-        if wanted[0].date is not None:
-            if fact.date is not None and wanted[0].date.agrees(fact.date):
-                return fact.start, fact.end
-        elif wanted[0].kind == fact.kind and set(wanted[0].amounts) & set(fact.amounts):
-            return fact.start, fact.end
-    return None
+    text, day = text[:FACT_WINDOW], wanted.date
+    if day is not None:  # a month alone backs no more than a month
+        facts = dated(text) if day.year or day.day else hard_facts(text)
+        same = (fact for fact in facts if fact.date is not None and day.agrees(fact.date))
+    else:
+        alike = (fact for fact in hard_facts(text) if fact.kind == wanted.kind) if wanted.amounts else ()
+        same = (fact for fact in alike if set(wanted.amounts) & set(fact.amounts))
+    return next(((fact.start, fact.end) for fact in same), None)

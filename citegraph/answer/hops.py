@@ -59,22 +59,14 @@ async def lead_on(corpus: Corpus, state: State, context: Context, decision: Deci
             return decision
         if _all_said(state["question"], first.document.text):
             return decision
-        start: Step = {"name": "", "questions": [state["question"]], "hops": []}
-        direct, steps = await asyncio.to_thread(steps_from, corpus, first.document, start)
-        if first.sure:  # what it surely answers is the inner question only where that is a name
-            steps = [step for step in steps if _all_said(step["name"], direct.text)]
+        direct, steps = await asyncio.to_thread(
+            steps_from, corpus, first.document, state["question"], sure=first.sure
+        )
         chain = {"otherwise": decision, "direct": direct.score, "lacking": lacking, "steps": steps}
     else:
         reached = await arrivals(corpus, state, chain)
         best = max(reached, key=_worth, default=None)
-        if best and _arrived(chain, best):
-            return _answered(best)
-        document = await asyncio.to_thread(corpus.documents.get, best["hops"][-1]["doc"]) if best else None
-        if not best or document is None or spent(state, context):
-            return chain["otherwise"]
-        onward: Step = {**best, "hops": best["hops"][:-1]}
-        _, steps = await asyncio.to_thread(steps_from, corpus, document, onward)
-        chain = {**chain, "steps": steps}
+        return _answered(best) if best and _arrived(chain, best) else chain["otherwise"]
     allowed = allowed_buckets(corpus, state["plan"], context)
     calls = [
         free_search(corpus, allowed, step["questions"][0], phrases=[step["name"]]) for step in chain["steps"]
@@ -103,16 +95,24 @@ def may_lead(corpus: Corpus, state: State, decision: Decision) -> bool:
     return bool(corpus.finder and chosen and passages)
 
 
-def steps_from(corpus: Corpus, document: Document, step: Step) -> tuple[Passage, list[Step]]:
-    """Return what a document answers to the question of a step, and where it leads: the parts of the question that it
-    answers, each with what it says in the part's place; blocking.
+def steps_from(
+    corpus: Corpus, document: Document, question: str, *, sure: bool
+) -> tuple[Passage, list[Step]]:
+    """Return what a document answers to a question, and where it leads: the parts of the question that it answers, each
+    with what it says in the part's place; blocking.
+
+    Args:
+        sure: it surely answers all of the question: that is the inner question only where the answer is a name.
     """
     finder, bucket = corpus.finder, corpus.buckets[document.bucket]
     assert finder is not None, "no finder"
-    text, question = without_orders(document.text), step["questions"][0]
+    text = without_orders(document.text)
     windows = _windows(corpus, bucket, text, question)
+    direct = _asked(finder, question, text, windows)
+    if sure and not any(any(map(str.isalpha, word)) for word in _new_words(direct.text, question)):
+        return direct, []
     values = corpus.annotations.get(document.doc_id, bucket.name) or {}
-    names = " ".join([document.title, document.doc_id, *own_names(bucket, values), step["name"]])
+    names = " ".join([document.title, document.doc_id, *own_names(bucket, values)])
     place = name_place(question, names, bucket.language) or name_place(question, text, bucket.language)
     found: list[Step] = []
     for start, end in parts_around(question, *place) if place else ():
@@ -122,8 +122,9 @@ def steps_from(corpus: Corpus, document: Document, step: Step) -> tuple[Passage,
             if not _all_said(name, question) and not _all_said(rest, name):
                 hop = _hop(document, question[start:end], said)
                 onward = f"{question[:start]}{name}{question[end:]}"
-                found.append({"name": name, "questions": [onward], "hops": [*step["hops"], hop]})
-    return _asked(finder, question, text, windows), _best(found)
+                found.append({"name": name, "questions": [onward], "hops": [hop]})
+    steps = _best(found)
+    return direct, [one for one in steps if not sure or _all_said(one["name"], direct.text)]
 
 
 def names_in(said: str) -> list[str]:
@@ -214,7 +215,7 @@ SENTENCE = re.compile(r"[.?!](?=\s|$)|$")
 
 def _windows(corpus: Corpus, bucket: Bucket, text: str, question: str) -> list[tuple[int, int]]:
     return near_windows(
-        text, question, language=bucket.language, similar=similarity_to(corpus, question), limit=WINDOWS
+        text, question, language=bucket.language, similar=similarity_to(corpus.lines, question), limit=WINDOWS
     )
 
 
@@ -257,7 +258,12 @@ def _is_of(name: str, own: str) -> bool:
 
 def _all_said(said: str, text: str) -> bool:
     """Tell whether a text holds each content word of what is said."""
-    return set(content_words(said)) <= set(words(text))
+    return not _new_words(said, text)
+
+
+def _new_words(said: str, text: str) -> set[str]:
+    """Return the content words of what is said that a text does not hold."""
+    return set(content_words(said)) - set(words(text))
 
 
 def _arrivals(
@@ -306,9 +312,8 @@ def _worth(step: Step) -> float:
 
 
 def _arrived(chain: Chain, step: Step) -> bool:
-    """Tell whether the last document of a chain answers, the longer it is the surer, and more surely than the first one did."""
-    hops = step["hops"]
-    return hops[-1]["margin"] >= SURE + len(hops) - 2 and _worth(step) > chain["direct"]
+    """Tell whether the last document of a chain answers, and more surely than the first one did."""
+    return step["hops"][-1]["margin"] >= SURE and _worth(step) > chain["direct"]
 
 
 def _answered(step: Step) -> Decision:

@@ -42,8 +42,8 @@ _SIGN = {
 }
 _PLACES = {"ratio": 2, "percent": 1, "growth": 1}
 """Decimals of a quotient."""
-_STEADY = frozenset({"sum", "average"})
-"""Operations in which the rounding of an operand does not grow."""
+_EXACT = 12
+"""Decimals of a result that is an operand: it goes on as it is computed, not as it is printed."""
 _NUMBERED = frozenset(map(str, range(1, 1000)))
 """Numbers that a model may give to passages; those that there are count."""
 _HELD = re.compile(r"(?:\s*(?:\[[^\[\]\n]*\]?|【[^【】\n]*】?|\{(?:[^{}]|\{[^{}]*\}?)*\}?))+\s*$")
@@ -96,7 +96,7 @@ class Shown:
         made: list[NumberMade] = []
         uncomputed: list[str] = []
         operands: list[tuple[int, str]] = []
-        chains: list[str] = []
+        chains: list[_Chain] = []
         silences: dict[str, tuple[str, list[str]]] = {NOTHING: ("", []), NONE: ("", [])}
 
         def named(match: re.Match[str]) -> str:
@@ -110,19 +110,17 @@ class Shown:
             before, behind = text[: match.start()], text[match.end() :]
             found = self._computed(match[1], match[2], chains)
             outer = _OPERAND.search(before)
-            if match[1] in _PLACES and outer and outer[1] not in _STEADY:
-                found = None  # it is rounded to be said: as an operand its error would grow
             if found is None:
                 uncomputed.append(_CHAIN.sub("", self._plain(match[2])))
                 # Without its operands within another one: that is not computed from them.
                 text = f"{before}?{behind}" if outer else f"{before}? ({self._plain(match[2])}){behind}"
                 continue
-            printed, shown, number = found
+            printed, exact, shown, number = found
             made.append(number)
             operands += self._operands(match[2])
             if outer:
                 printed += chr(_FIRST_CHAIN + len(chains))
-                chains.append(f"({shown})")
+                chains.append(_Chain(f"({shown})", exact))
                 passages = " ".join(_MARKER.findall(match[2]))  # those of the other calculation, too
                 text = f"{before}{printed} {passages}{behind}"
             else:
@@ -190,39 +188,55 @@ class Shown:
         return [(place, self._plain(part)) for part in parts for place in self._places(part)]
 
     def _computed(
-        self, operation: str, operands: str, chains: Sequence[str]
-    ) -> tuple[str, str, NumberMade] | None:
-        """Return a calculation's result, its operands, and the number for the verifier; `chains` are those that were used as
-        operands, by the character that ends the value."""
+        self, operation: str, operands: str, chains: Sequence["_Chain"]
+    ) -> tuple[str, Decimal, str, NumberMade] | None:
+        """Return a calculation's result as it is printed and exactly, its operands, and the number for the verifier; `chains`
+        are those that were used as operands, by the character that ends the value.
+        """
         places = self._places(operands)
         written = [part.strip() for part in self._plain(operands).split(";") if part.strip()]
         parts = [_CHAIN.sub("", part).strip() for part in written]
         comma = uses_comma_decimals("\n".join([*parts, *(self.passages[place].text for place in places)]))
         names = list(dict.fromkeys(self.documents[place] for place in places))
+        used = [
+            chains[ord(held[0]) - _FIRST_CHAIN] if (held := _CHAIN.search(part)) else None for part in written
+        ]
+        values = [
+            _value(part, comma, one.exact if one else None) for part, one in zip(parts, used, strict=True)
+        ]
         worked = (
             _between(operation, parts)
             if operation in {"days", "months", "years"}
-            else _of_numbers(operation, [_value(part, comma) for part in parts], comma)
+            else _of_numbers(operation, values, comma)
         )
         if worked is None:
             return None
-        value, unit, printed, inputs = worked
-        said = [
-            chains[ord(held[0]) - _FIRST_CHAIN] if (held := _CHAIN.search(part)) else part for part in written
-        ]
+        value, exact, unit, printed, inputs = worked
+        said = [one.shown if one else part for part, one in zip(written, used, strict=True)]
         shown = _SIGN.get(operation, " – ").join(said)
         made = made_number(value, _kind(operation), f"{operation} of {'; '.join(parts)}", inputs, names, unit)
-        return printed, shown, made
+        return printed, exact, shown, made
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """A calculation that is a value of another one: its operands as they are shown, and its result, not rounded."""
+
+    shown: str
+    exact: Decimal
 
 
 @dataclass(frozen=True)
 class _Value:
-    """An operand: its number, its unit around a "#", and the same as the verifier reads it, None where it cannot."""
+    """An operand: its number as printed and as it counts, its unit around a "#", and what the verifier reads, None where it
+    cannot.
+    """
 
     number: Decimal
     digits: str
     unit: str
     fact: Fact | None
+    exact: Decimal
 
     @property
     def unit_alone(self) -> str:
@@ -233,12 +247,12 @@ class _Value:
 
 
 _NUMBER = re.compile(DIGITS_PATTERN)
-_Worked = tuple[str, str, str, list[str]]
-"""A result: its value, its unit, how it is printed, and the numbers that went in."""
+_Worked = tuple[str, Decimal, str, str, list[str]]
+"""A result: its value, the same not rounded, its unit, how it is printed, and the numbers that went in."""
 
 
-def _value(operand: str, comma: bool) -> _Value | None:
-    """Return an operand as a value; None when it is no number, or several."""
+def _value(operand: str, comma: bool, exact: Decimal | None = None) -> _Value | None:
+    """Return an operand as a value, which is `exact` where it was computed; None when it is no number, or several."""
     found = list(_NUMBER.finditer(operand))
     values = readings(found[0].group(), comma) if len(found) == 1 else ()
     if not values:
@@ -249,7 +263,8 @@ def _value(operand: str, comma: bool) -> _Value | None:
     joined = f"{before}{''.join(match.group().split())}{after}"
     fact = next((fact for fact in hard_facts(joined, comma) if fact.kind == "number"), None)
     unit = f"{before.rstrip('-−')}#{after}"
-    return _Value(-values[0] if negative else values[0], match.group(), unit, fact)
+    number = -values[0] if negative else values[0]
+    return _Value(number, match.group(), unit, fact, number if exact is None else exact)
 
 
 def _kind(operation: str) -> Operation:
@@ -271,7 +286,7 @@ def _between(operation: str, operands: Sequence[str]) -> _Worked | None:
     first, last = sorted(day for day in days if day)
     months = (last.year - first.year) * 12 + last.month - first.month - (last.day < first.day)
     count = {"days": (last - first).days, "months": months, "years": months // 12}[operation]
-    return str(count), "", str(count), []
+    return str(count), Decimal(count), "", str(count), []
 
 
 def _of_numbers(operation: str, operands: Sequence[_Value | None], comma: bool) -> _Worked | None:
@@ -284,26 +299,26 @@ def _of_numbers(operation: str, operands: Sequence[_Value | None], comma: bool) 
     values = _on_one_scale(read)
     if values is None or (len(values) != 2 and operation not in {"sum", "average"}):
         return None
-    inputs = [f"{value:f}" for value in values]
+    inputs = [f"{_exact(value):f}" for value in values]
     if operation in _PLACES:
         if not values[1]:
             return None
         quotient = values[0] / values[1] - (1 if operation == "growth" else 0)
-        result = _rounded(quotient * (1 if operation == "ratio" else 100), _PLACES[operation])
+        exact = quotient * (1 if operation == "ratio" else 100)
+        result = _rounded(exact, _PLACES[operation])
         unit = "" if operation == "ratio" else "%"
         digits = _digits(result, _PLACES[operation], comma, grouped=False)
-        return f"{result:f}", unit, f"{digits} {unit}".strip(), inputs
-    decimals = max(map(_decimals, values))
+        return f"{result:f}", exact, unit, f"{digits} {unit}".strip(), inputs
+    decimals = max(
+        _decimals(value if one.exact is one.number else one.number)
+        for one, value in zip(read, values, strict=True)
+    )
     total = sum(values, Decimal(0))
     if operation == "average":
         decimals = max(decimals, 2)
-    result = {
-        "sum": total,
-        "difference": values[0] - values[-1],
-        "average": _rounded(total / len(values), decimals),
-    }[operation]
+    exact = {"sum": total, "difference": values[0] - values[-1], "average": total / len(values)}[operation]
     unit = next((value.unit for value in read if value.unit != "#"), "#")
-    return _with_unit(result, unit, _digits(abs(result), decimals, comma, _grouped(read)), inputs)
+    return _with_unit(exact, decimals, unit, (comma, _grouped(read)), inputs)
 
 
 def _product(operands: Sequence[_Value], comma: bool) -> _Worked | None:
@@ -317,25 +332,26 @@ def _product(operands: Sequence[_Value], comma: bool) -> _Worked | None:
         return None
     parts = [kind == "percent" for kind in kinds]
     values = [
-        operand.number / 100 if part else operand.number
-        for operand, part in zip(operands, parts, strict=True)
+        operand.exact / 100 if part else operand.exact for operand, part in zip(operands, parts, strict=True)
     ]
     exact = prod(values, start=Decimal(1))
     leading = amounts if any(amounts) else measures
     lead = next((one for one, leads in zip(operands, leading, strict=True) if leads), None)
     least, unit = (min(2, _decimals(lead.number)), lead.unit_alone) if lead else (0, "#")
     most = max(2, *(_decimals(operand.number) for operand in operands))
-    decimals = max(least, min(most, _decimals(exact.normalize())))
+    decimals = max(least, min(most, _decimals(_exact(exact).normalize())))
+    inputs = [f"{_exact(value):f}" for value in values]
+    return _with_unit(exact, decimals, unit, (comma, _grouped(operands)), inputs)
+
+
+def _with_unit(
+    exact: Decimal, decimals: int, unit: str, form: tuple[bool, bool], inputs: list[str]
+) -> _Worked:
+    """Return a result as it is printed, with its unit around the digits, which have a decimal comma, and groups, or not."""
     result = _rounded(exact, decimals)
-    digits = _digits(abs(result), decimals, comma, _grouped(operands))
-    return _with_unit(result, unit, digits, [f"{value:f}" for value in values])
-
-
-def _with_unit(result: Decimal, unit: str, digits: str, inputs: list[str]) -> _Worked:
-    """Return a result as it is printed, with its unit around the digits."""
-    printed = unit.replace("#", digits)
+    printed = unit.replace("#", _digits(abs(result), decimals, *form))
     unit = " ".join(unit.replace("#", " ").split())
-    return f"{result:f}", unit, f"-{printed}" if result < 0 else printed, inputs
+    return f"{result:f}", exact, unit, f"-{printed}" if result < 0 else printed, inputs
 
 
 def _decimals(number: Decimal) -> int:
@@ -351,7 +367,7 @@ def _on_one_scale(operands: Sequence[_Value]) -> list[Decimal] | None:
     """Return the values of operands in the unit of the first, None where they have none in common."""
     units = {" ".join(operand.unit.split()) for operand in operands}
     if len(units - {"#"}) <= 1:
-        return [operand.number for operand in operands]
+        return [operand.exact for operand in operands]
     facts = [operand.fact for operand in operands if operand.fact is not None and operand.fact.amounts]
     if len(facts) < len(operands) or len({fact.dimension for fact in facts}) > 1 or not operands[0].number:
         return None
@@ -361,6 +377,10 @@ def _on_one_scale(operands: Sequence[_Value]) -> list[Decimal] | None:
 
 def _rounded(value: Decimal, places: int) -> Decimal:
     return value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+
+
+def _exact(value: Decimal) -> Decimal:
+    return value if _decimals(value) <= _EXACT else _rounded(value, _EXACT)
 
 
 def _digits(value: Decimal, decimals: int, comma: bool, grouped: bool) -> str:

@@ -4,6 +4,10 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache, cached
 
 from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
@@ -25,6 +29,9 @@ from citegraph.question.phrases import conditions_among, find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import CitedSpan, Draft, Plan, Reading, Values
+
+if TYPE_CHECKING:
+    from citegraph.llm.embeddings import Embedder
 
 IDENTITY = 400
 """Characters of a document's head that tell which one it is: sender, address, date."""
@@ -81,7 +88,7 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     title = bucket.title(values) or document.title or document.doc_id
     named = identifying(bucket, document, values, part)
     if plan["intent"] == "summarize":
-        similar = similarity_to(corpus, question)
+        similar = similarity_to(corpus.lines, question)
         told = best_passages(document.text, question, bucket.language, skip=named, limit=4, similar=similar)
         passages = tuple((item, STATED) for item in summary(document, told))
         return Told(document, title, {}, {}, passages, silent=False, whole=True)
@@ -200,17 +207,32 @@ def answering(
 
     Without a finder those with words of the question are taken as they are.
     """
-    similar = similarity_to(corpus, question)
-    found = best_passages(
-        document.text, question, bucket.language, skip=named, limit=FOUND, similar=similar, second=0.0
-    )
-    spoken = [item for item in found if speaks_of(item.text, question, bucket.language, named)]
-    if corpus.finder is None:
-        return [(item, STATED) for item in spoken[:2]]
+    text, language = document.text, bucket.language
+    return list(_answering(corpus.finder, corpus.lines, text, question, language, tuple(named)))
+
+
+READ_ONCE = 16
+"""Readings that are kept: the steps of a run ask the same of the same documents."""
+
+
+@cached(LRUCache(READ_ONCE), lock=Lock())
+def _answering(
+    finder: Finder | None,
+    lines: "Embedder | None",
+    text: str,
+    question: str,
+    language: str,
+    named: tuple[str, ...],
+) -> tuple[tuple[Passage, float], ...]:
+    similar = similarity_to(lines, question)
+    found = best_passages(text, question, language, skip=named, limit=FOUND, similar=similar, second=0.0)
+    spoken = [item for item in found if speaks_of(item.text, question, language, named)]
+    if finder is None:
+        return tuple((item, STATED) for item in spoken[:2])
     if not spoken:
-        return []
-    known = read(corpus.finder, question, document.text, found, language=bucket.language, skip=named)
-    return [(passage, signs.logit) for passage, signs in known]
+        return ()
+    known = read(finder, question, text, found, language=language, skip=named)
+    return tuple((passage, signs.logit) for passage, signs in known)
 
 
 def somewhere(
@@ -227,12 +249,26 @@ def somewhere(
     """
     if corpus.finder is None:
         return []
-    language, similar = corpus.buckets[document.bucket].language, similarity_to(corpus, question)
-    known = read_whole(
-        corpus.finder, question, document.text, language=language, skip=named, similar=similar, limit=limit
+    language = corpus.buckets[document.bucket].language
+    return list(
+        _somewhere(corpus.finder, corpus.lines, document.text, question, language, tuple(named), limit)
     )
-    said = [(passage, signs.logit) for passage, signs in known if signs.logit >= SAYS]
-    return [item for item in said if without_addressed(item[0].text) == item[0].text]
+
+
+@cached(LRUCache(READ_ONCE), lock=Lock())
+def _somewhere(
+    finder: Finder,
+    lines: "Embedder | None",
+    text: str,
+    question: str,
+    language: str,
+    named: tuple[str, ...],
+    limit: int,
+) -> tuple[tuple[Passage, float], ...]:
+    similar = similarity_to(lines, question)
+    known = read_whole(finder, question, text, language=language, skip=named, similar=similar, limit=limit)
+    said = ((passage, signs.logit) for passage, signs in known if signs.logit >= SAYS)
+    return tuple(item for item in said if without_addressed(item[0].text) == item[0].text)
 
 
 CLOSE = 1.0
@@ -351,9 +387,8 @@ def no_person(bucket: Bucket, name: str) -> bool:
     return declared is not None and declared.type in NO_PERSON
 
 
-def similarity_to(corpus: Corpus, question: str) -> Similar | None:
+def similarity_to(embedder: "Embedder | None", question: str) -> Similar | None:
     """Return the cosine similarity of texts to the question, None without a model that is fast enough for lines."""
-    embedder = corpus.lines
     if embedder is None:
         return None
     query = embedder.embed_query(question)

@@ -1,6 +1,7 @@
 """The hard facts of a text as comparable values: numbers, dates, identifiers and names."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -14,7 +15,7 @@ from citegraph.language.dates import DateValue, find_dates, month_names, month_n
 from citegraph.language.names import LEGAL_FORMS
 from citegraph.language.numbers import GROUPED, find_spelled, readings
 from citegraph.language.terms import bare, stop_words
-from citegraph.language.word_tables import alternation
+from citegraph.language.word_tables import alternation, any_of
 
 Kind = Literal["number", "date", "identifier"]
 
@@ -225,8 +226,14 @@ _REFERRED = re.compile(
 )
 
 
-def _blank(text: str, start: int, end: int) -> str:
-    return text[:start] + " " * (end - start) + text[end:]
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text with blanks in some places, in their order."""
+    parts: list[str] = []
+    at = 0
+    for start, end in spans:
+        parts += [text[at:start], " " * (end - max(start, at))]
+        at = max(at, end)
+    return "".join([*parts, text[at:]]) if parts else text
 
 
 def _has_unit(text: str, at: int) -> bool:
@@ -240,7 +247,7 @@ def hard_facts(text: str, comma_decimal: bool = False) -> tuple[Fact, ...]:
     facts: list[Fact] = []
     rest = text
     if _DIGIT.search(text):
-        rest = _read_dates(text, facts)
+        facts, rest = _read_dates(text)
         rest = _read_identifiers(rest, facts)
         rest = _read_digits(rest, comma_decimal, facts)
     rest = _read_months(rest, facts)
@@ -248,8 +255,13 @@ def hard_facts(text: str, comma_decimal: bool = False) -> tuple[Fact, ...]:
     return _twin_units(text, tuple(sorted(facts, key=lambda f: f.start)))
 
 
-def _read_dates(text: str, facts: list[Fact]) -> str:
-    rest = text
+def dated(text: str) -> list[Fact]:
+    """Return those of the hard facts of a text that name a day or a year, in order."""
+    return _read_dates(text)[0]
+
+
+def _read_dates(text: str) -> tuple[list[Fact], str]:
+    facts: list[Fact] = []
     for found in find_dates(text):
         span = (found.start, found.end)
         year = found.kind == "year"
@@ -257,8 +269,7 @@ def _read_dates(text: str, facts: list[Fact]) -> str:
             continue
         amounts = (Decimal(found.value.year),) if year and found.value.year else ()
         facts.append(Fact("date", found.text, *span, amounts, date=found.value))
-        rest = _blank(rest, *span)
-    return rest
+    return facts, _blanked(text, [(fact.start, fact.end) for fact in facts])
 
 
 @cache
@@ -267,19 +278,22 @@ def _month_alone() -> re.Pattern[str]:
     longer = [
         name for name in month_names(beside_a_day=False) if len(name) > 4 and name not in ("march", "maerz")
     ]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(sorted(longer, key=len, reverse=True))})(?!\w)", re.IGNORECASE)
+    begins = "".join(sorted({name[0] for name in longer}))
+    return re.compile(rf"(?<!\w)(?=[{begins}]){any_of(longer)}(?!\w)", re.IGNORECASE)
 
 
 def _read_months(rest: str, facts: list[Fact]) -> str:
+    spans: list[tuple[int, int]] = []
     for match in _month_alone().finditer(rest):
         value = DateValue(month=month_number(match.group()))
         facts.append(Fact("date", match.group(), *match.span(), date=value))
-        rest = _blank(rest, *match.span())
-    return rest
+        spans.append(match.span())
+    return _blanked(rest, spans)
 
 
 def _read_identifiers(rest: str, facts: list[Fact]) -> str:
     for pattern in (_VERSION, _CLOCK, _IDENTIFIER):
+        spans: list[tuple[int, int]] = []
         for match in pattern.finditer(rest):
             word = match.group()
             if pattern is _IDENTIFIER and _NO_IDENTIFIER.fullmatch(word):
@@ -291,7 +305,8 @@ def _read_identifiers(rest: str, facts: list[Fact]) -> str:
             # A code may go on in the next line behind its hyphen.
             key = _clock(match) if pattern is _CLOCK else re.sub(r"-\s+", "-", word).casefold()
             facts.append(Fact("identifier", word, *match.span(), key=key))
-            rest = _blank(rest, *match.span())
+            spans.append(match.span())
+        rest = _blanked(rest, spans)
     return rest
 
 
@@ -328,9 +343,7 @@ def _read_digits(rest: str, comma_decimal: bool, facts: list[Fact]) -> str:
             fact = replace(fact, start=match.start(), text=rest[match.start() : fact.end])
         facts.append(fact)
     _mark_labels(rest, facts)
-    for fact in facts:
-        rest = _blank(rest, fact.start, fact.end) if fact.kind == "number" else rest
-    return rest
+    return _blanked(rest, [(fact.start, fact.end) for fact in facts if fact.kind == "number"])
 
 
 def _mark_labels(text: str, facts: list[Fact]) -> None:

@@ -10,6 +10,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from threading import Lock
+
+from cachetools import LRUCache, cached
 
 from citegraph.citations.report_types import Evidence, Report
 from citegraph.encoder.multilingual import speak_to_program
@@ -108,8 +111,8 @@ _PATTERNS = (
     *((words, re.compile(pattern, _FLAGS)) for words, pattern in _SHOWN),
 )
 """Words without which a pattern cannot match, in small letters, and the pattern: most texts hold none of them."""
-_PASSAGE = 10_000
-"""Characters up to which a text is taken for a passage, which the steps of a run look at several times."""
+KEPT = 4_000_000
+"""Characters of texts that are kept without their orders: the steps of a run look at a text several times."""
 _INK = re.compile(r"\S")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _BEFORE = re.compile(r".*(?:[.!?]\s+|\n)", re.DOTALL)
@@ -177,17 +180,9 @@ def _any_stem(stems: str) -> str:
     return f"(?:{'|'.join(found)})"
 
 
+@cached(LRUCache(KEPT, getsizeof=len), lock=Lock())
 def without_orders(text: str) -> str:
     """Return the text with its orders blanked, of the same length: offsets stay what they are."""
-    return _passage_blanked(text) if len(text) < _PASSAGE else _blanked(text)
-
-
-@lru_cache(maxsize=2048)
-def _passage_blanked(text: str) -> str:
-    return _blanked(text)
-
-
-def _blanked(text: str) -> str:
     for start, end in orders(text):
         text = text[:start] + _INK.sub(" ", text[start:end]) + text[end:]
     return text

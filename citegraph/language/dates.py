@@ -245,8 +245,9 @@ def date_pattern() -> re.Pattern[str]:
     """Return the grammar of a day, a month, a quarter and a year; `read_date` reads its matches."""
     beside, alone = month_pattern(), month_pattern(False)
     of = alternation("dates", "before_a_year")
+    begins = "".join(sorted({name[0] for name in (*month_names(), *ordinals(), "the", "quarter", "fiscal")}))
     return re.compile(
-        rf"""(?:
+        rf"""(?<!\w)(?=[\d{begins}])(?:  # most places of a text begin none of these
     (?<![\w./-])(?P<iso>(?P<iy>{_YEAR}){_YEAR_END}(?P<im>0?[1-9]|1[0-2]){_MONTH_END}(?P<id>{_DAY})(?:[ ]?[日일]|(?=T\d|[^\w/-]|$)))
   | (?<![\w/-])(?<!\d\.)(?P<num>(?P<n1>\d{{1,2}})\s?(?P<sep>[./-])\s?(?P<n2>\d{{1,2}})\s?(?P=sep)\s?(?P<ny>{_YEAR}|\d\d))(?![\d/]|-\d|\.\d|[^\W\d_]+\d)
   | (?<![\w./-])(?P<dmy>(?:the\s+)?(?P<d1>{_DAY})(?:{_ORDINAL}|\.)?{_GAP}(?:(?:{alternation("dates", "before_a_month")})\s+)?

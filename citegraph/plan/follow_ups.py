@@ -430,24 +430,13 @@ def in_view(corpus: Corpus, plan: Plan) -> list[str]:
     return kept if len(kept) <= IN_VIEW else []
 
 
-def _read(corpus: Corpus, bucket: Bucket, turn: Turn, message: str, today: date) -> tuple[str, Reading]:
-    """Return a message made whole with the turn's names and dates, and what it says; what it takes out, it denies."""
-    text = completed(turn, bucket, message)
-    reading = read_question(bucket, corpus.linker, text, today)
-    out = pattern("takes_out", before=r"^\W*").match(text)
-    if out and reading["filters"] and not pattern("condition").search(text):  # "drop the elliptic curve ones"
-        text = f"without{text[out.end() :]}"
-        reading = read_question(bucket, corpus.linker, text, today)
-    return text, reading
-
-
 def _edited(
     corpus: Corpus, plan: Plan, turn: Turn, message: str, context: Context, earlier: Turn | None
 ) -> tuple[Plan, list[str]]:
     """Return what one step of a message makes of a plan, as `follow_up` does of all of it."""
     name = plan["buckets"][0]
     bucket, before = corpus.buckets[name], plan["per_bucket"][name]
-    text, reading = _read(corpus, bucket, turn, message, context.now)
+    text, reading = _read(corpus, bucket, completed(turn, bucket, message), context)
     if one_fact(turn) and goes_on(message) and left_words(bucket, reading, text):
         plan = without_codes(plan, bucket, reading)  # another thing is described
     said, function = plain(text), function_of(plain(text))
@@ -455,14 +444,11 @@ def _edited(
     gone = dropped_fields(bucket, text, before)
     per_bucket, lines = edited_parts(corpus, plan, text, context, gone, against)
     both = [] if reading["filters"] else of_both(bucket, turn, earlier, text)
-    if both:
-        per_bucket[name] = {**per_bucket[name], "filters": both}
-    changed: Plan = {**plan, "per_bucket": per_bucket}
-    part = per_bucket[name]
+    per_bucket[name] |= {"filters": both} if both else {}
+    changed, part = plan | {"per_bucket": per_bucket}, per_bucket[name]
     filters_changed = part["filters"] != before["filters"]
-    replaced = any(
-        item not in part["filters"] for item in before["filters"]
-    )  # another set is meant, not a part of the one in view
+    # Another set is meant, not a part of the one in view.
+    replaced = any(item not in part["filters"] for item in before["filters"])
     wanted = [item for item in reading["asked"] if item not in {*_fields(reading), *gone}]
     left = left_words(bucket, reading, text)
     rank = _rank(bucket, turn, text, plan.get("order_by"))
@@ -470,8 +456,7 @@ def _edited(
     if left and again and not (gone or wanted) and reads_on(corpus, turn, part, bucket, reading, message):
         return with_fields(within_view(changed, turn), turn, name, [], reading), lines
     number = number_asked(bucket, said, function, wanted, turn)
-    if both and plan["intent"] == "compute":
-        number = lasting(plan["aggregate"])  # "both together" is no other number
+    number = lasting(plan["aggregate"]) if both and plan["intent"] == "compute" else number
     if number and number["function"] == "sum" and one_fact(turn):
         wanted, number = [str(number["field"])], None
     # After one document, or the largest of a set, another number or order is of the whole set again.
@@ -487,8 +472,8 @@ def _edited(
     changed = changed if gone else without_change(changed, name, text)
     extreme = function in {"max", "min"} and number is not None and not lists
     if rank and rank.group is None and rank.field and (rank.limit != 1 or not extreme):
-        rank = replace(rank, field=stated_date(corpus, bucket, turn, rank.field))
-        return ranked(changed, name, rank, wanted), lines
+        stated = stated_date(corpus, bucket, turn, rank.field)
+        return ranked(changed, name, replace(rank, field=stated), wanted), lines
     if groups:
         base = number or (plan["aggregate"] if plan["intent"] == "compute" else None)
         chosen = base if base and base["function"] != "none" else usual(bucket)
@@ -501,10 +486,21 @@ def _edited(
     if wanted and not gone:
         return with_fields(changed, turn, name, wanted, reading), lines
     if lists and (plan["kind"] == "documents" or pattern("points").search(text)):
-        kept = with_words(changed, name, reading, included_among(text, left))
-        return formed(kept, shape("list", order=plan.get("order_by"))), lines
-    unchanged = [] if filters_changed or lines else [f"“{message[:80]}” changed no condition."]
-    return with_words(changed, name, reading, left), [*lines, *unchanged]
+        changed = with_words(changed, name, reading, included_among(text, left))
+        return formed(changed, shape("list", order=plan.get("order_by"))), lines
+    if not filters_changed and not lines:
+        lines = [f"“{message[:80]}” changed no condition."]
+    return with_words(changed, name, reading, left), lines
+
+
+def _read(corpus: Corpus, bucket: Bucket, text: str, context: Context) -> tuple[str, Reading]:
+    """Return a message as it is read, with its reading: "drop the elliptic curve ones" is one without them."""
+    reading = read_question(bucket, corpus.linker, text, context.now)
+    out = pattern("takes_out", before=r"^\W*").match(text)
+    if out and reading["filters"] and not pattern("condition").search(text):
+        text = f"without{text[out.end() :]}"
+        reading = read_question(bucket, corpus.linker, text, context.now)
+    return text, reading
 
 
 def _ends_in_one(plan: Plan, turn: Turn) -> bool:

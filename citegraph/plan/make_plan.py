@@ -48,6 +48,7 @@ from citegraph.run.services import SAID, Corpus, has_metadata, without_metadata
 from citegraph.run.state import State
 from citegraph.run.state_types import (
     CallArguments,
+    Decomposed,
     GroupCondition,
     Plan,
     Reading,
@@ -370,7 +371,17 @@ def first_calls(plan: Plan, context: Context, state: State) -> list[ToolCall]:
         calls += [passage_call(plan, query) for query in beside(state["decomposition"])]
     else:
         calls = [passage_call(plan, query) for query in plan["queries"]]
+        if calls and not plan.get("parts"):
+            calls[0]["args"] |= topics_asked(state["decomposition"])
     return calls[:allowed]
+
+
+def topics_asked(decomposition: Decomposed) -> CallArguments:
+    """Return what is asked about, in the words that documents use for it as a model knows them: each is searched beside the
+    question, which may say much besides. {} without any.
+    """
+    topics = decomposition.get("topic_terms", []) if decomposition.get("by") == "model" else []
+    return {"wordings": topics} if topics else {}
 
 
 def passage_call(plan: Plan, query: str) -> ToolCall:

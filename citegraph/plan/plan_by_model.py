@@ -15,6 +15,7 @@ from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field as Declared
 from citegraph.language import terms
 from citegraph.language.countries import country_code
 from citegraph.llm.prompt_assembly import Prompt
@@ -27,6 +28,7 @@ from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import (
+    Constraint,
     Decomposed,
     OrderBy,
     Plan,
@@ -200,10 +202,12 @@ def bound_by_names(
         return None
     (name,) = naming
     filters, whole = read[name]
-    if plan.get("sides") or not whole:
-        clauses, _ = checked_clauses(corpus, name, filters, context)
-        if not clauses or not 0 < corpus.annotations.count(name, typed_filters(clauses)) <= FEW:
-            return None
+    clauses, problems = checked_clauses(corpus, name, filters, context)
+    count = corpus.annotations.count(name, typed_filters(clauses)) if clauses else 0
+    fields = [corpus.buckets[name].field(one.field) for one in filters]
+    numbers = any(field and not field.is_string for field in fields)
+    if problems or (numbers and not count) or ((plan.get("sides") or not whole) and not 0 < count <= FEW):
+        return None
     bound = PlannedBucket(
         bucket=name, filters=filters, aggregate="none", aggregate_field="", group_by=[], order_by="", limit=0
     )
@@ -221,6 +225,9 @@ def _by_names(corpus: Corpus, bucket: str, decomposition: Decomposed) -> tuple[l
         sure = [one for found in each for one in found or ()]
         fields = {one.field: corpus.buckets[bucket].field(one.field) for one in sure}
         half = None in each or len(fields) > 1 or {"=", "contains"} <= {one.operator for one in sure}
+        if not sure and (plain := _by_field(corpus.buckets[bucket], item)):
+            filters.append(plain)
+            continue
         alternatives = item["operator"] == "in" or any(
             field and field.type != "keywords" for field in fields.values()
         )
@@ -231,6 +238,30 @@ def _by_names(corpus: Corpus, bucket: str, decomposition: Decomposed) -> tuple[l
             filters.append(PlannedFilter(field=sure[0].field, operator="in", values=values))
         whole = whole and not half
     return filters, whole
+
+
+def _by_field(bucket: Bucket, item: Constraint) -> PlannedFilter | None:
+    """Return a condition on a number or date as a filter on the one such field that it names: by its name, or by another word
+    where no other field is of its type. None for others.
+    """
+    fields = [declared for declared in _named_by(bucket, item["field"]) if not declared.is_string]
+    alike = [declared for declared in bucket.fields if fields and declared.type == fields[0].type]
+    said = terms.stems(item["field"].replace("_", " "))
+    if len(fields) != 1 or (len(alike) > 1 and terms.stems(fields[0].name.replace("_", " ")) != said):
+        return None
+    operator = cast(Operator, item["operator"])
+    return PlannedFilter(field=fields[0].name, operator=operator, values=item["value"])
+
+
+def _named_by(bucket: Bucket, meant: str) -> list[Declared]:
+    """Return the fields of a bucket that plain words name."""
+    asked = terms.stems(meant.replace("_", " "))
+    return [
+        declared
+        for declared in bucket.fields
+        if asked
+        and any(terms.stems(name) == asked for name in (declared.name.replace("_", " "), *declared.words))
+    ]
 
 
 def _by_name(corpus: Corpus, bucket: str, name: str, *, named: bool) -> list[PlannedFilter] | None:
@@ -402,11 +433,7 @@ def _held(corpus: Corpus, bucket: str, meant: str) -> Iterator[str]:
     """Yield what the fields of a bucket hold that a condition's plain words name: few values whole, numbers and dates by
     their range and unit.
     """
-    asked = terms.stems(meant.replace("_", " "))
-    for declared in corpus.buckets[bucket].fields:
-        names = [declared.name.replace("_", " "), *declared.words]
-        if not asked or not any(terms.stems(name) == asked for name in names):
-            continue
+    for declared in _named_by(corpus.buckets[bucket], meant):
         if declared.type in {"keyword", "keywords"}:
             facets = corpus.annotations.facets(bucket, (), [declared.name], LISTED + 1).get(declared.name, [])
             if 0 < len(facets) <= LISTED:

@@ -17,6 +17,7 @@ from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.plan.edits import edit_plan
 from citegraph.plan.follow_ups import asks_itself, left_words, with_year
 from citegraph.plan.stored_filters import bucket_filters
+from citegraph.question import cues
 from citegraph.question.clauses import read_question
 from citegraph.question.groups import read_groups
 from citegraph.question.measures import compared
@@ -109,12 +110,14 @@ def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: 
     one of their names itself: "only those of 2017" and "the largest invoice" reply, "how many NDAs do we have?" does not.
     Nor does it point at a document by a year that all of them share or by somebody else's name: "how much did Aster
     invoice in 2024?" asks of Aster, though invoices of another vendor were offered and are of 2024.
-    What is asked by month or by vendor is asked of many.
+    What is asked by month or by vendor is asked of many, and so is a list of others than those that were offered.
     """
     options = clarification.get("options", [])
     if chosen_options(options, text) or wants_all(text):
         return False
     picked = pick_documents(corpus, options, text, today)
+    if not picked and cues.LIST.match(text.strip()) and not pattern("points").search(text):
+        return True
     offered = [doc_id for option in options for doc_id in option["effect"].get("only", [])]
     told_apart = len(picked) < len(offered)
     for bucket in corpus.buckets.values():
@@ -234,7 +237,7 @@ def pick_documents(corpus: Corpus, options: Sequence[OfferedOption], reply: str,
 
     By its date ("the one from the 3rd"), its amount, an extreme ("the larger one"), else by words that few of them hold:
     words of a name or number of it, or at least half of what the reply says, for a sentence about something else shares a word
-    with some text, too. A date that none of them has is no word of theirs.
+    with some text, too. A date or an amount of money that none of them has is no word of theirs.
     """
     documents = [option["effect"]["only"][0] for option in options if option.get("effect", {}).get("only")]
     if not documents:
@@ -252,7 +255,9 @@ def pick_documents(corpus: Corpus, options: Sequence[OfferedOption], reply: str,
         return [extreme]
     dated = any(isinstance(value, date) for _, held in known.values() for value in held.values())
     periods = find_periods(reply, today=today) if dated else []
-    asked = terms.content_words(_without(reply, [period.text for period in periods]))
+    # Those of what was offered would have been found: here they are numbers that stand anywhere.
+    amounts = [reply[slice(*amount.span)] for amount in find_amounts(reply) if amount.money.currency]
+    asked = terms.content_words(_without(reply, [*(period.text for period in periods), *amounts]))
     if not asked:
         return []
     described = {doc_id: describe(corpus, doc_id) for doc_id in documents}

@@ -107,7 +107,7 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
         and intent != "compare"
     ):
         return shape("list", order=order)
-    if intent == "qa" and order and lead["noun"] and not lead["named"]:
+    if intent == "qa" and order and lead["noun"] and not names_one(bucket, lead):
         intent = "list"
     if intent == "qa" and which_one(bucket, question, lead):
         intent = "list"

@@ -74,11 +74,15 @@ def is_looked_up(reader: Reader, link: Link) -> bool:
     """Tell whether documents have to say a word that is only part of names that they have: "which notices mention Tallow"."""
     before = reader.question[: link.start]
     opened = before.rfind("(")
-    told = opened > 0 and ")" not in before[opened:]  # "mention Tallow (keys, tokens)"
     said = [match.end() for match in CONTAINS.finditer(before)]
+    told = (
+        opened >= 0 and ")" not in before[opened:] and any(before[end:opened].strip() for end in said)
+    )  # "mention Tallow (keys, tokens)"
     next_to = any(end >= len(before) - NEXT for end in said)
-    partly = len(link.values) > 1 and not link.complete and not link.cued
-    return (bool(said) and told) or (next_to and partly)
+    declared = reader.bucket.field(link.field)
+    companies = declared is not None and declared.kind in {"organization", "person"}
+    partly = not (link.complete or link.cued or companies)
+    return told or (next_to and partly)
 
 
 NEXT = 2

@@ -145,11 +145,11 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
 
 
 def _in_plain_brackets(question: str, atom: Atom) -> bool:
-    """Tell whether a condition stands in brackets in which, and before which, nothing denies: they tell more of what is meant."""
+    """Tell whether a condition stands in brackets in and before which nothing denies: they tell more of what is meant."""
     opened = question.rfind("(", 0, atom.start)
     if opened < 0 or ")" in question[opened : atom.start]:
         return False
-    said = question[:opened].rstrip().rpartition(" ")[2] + question[opened : atom.start]
+    said = question[:opened].rstrip().rpartition(" ")[2] + question[opened:].partition(")")[0]
     return not any(denying(kind).search(said) for kind in ("except", "deny", "deny_noun"))
 
 

@@ -23,7 +23,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
     before = [_begun(word) if _bends(word) else re.escape(word) for word in first]
     end = _begun(last) if last.isalpha() else re.escape(last)
     body = rf"{CLITIC}[-\s]+".join(f"({word})" for word in [*before, end])
-    return _compiled(rf"(?<!\w){body}(?!\w)")
+    return re.compile(rf"(?<!\w){body}(?!\w)", re.IGNORECASE)
 
 
 def _bends(word: str) -> bool:
@@ -31,17 +31,16 @@ def _bends(word: str) -> bool:
     return word.isalpha() and len(word) > terms.SHORT
 
 
-@lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern, the same one for all single words that begin alike: of hundreds a question tries, most are."""
-    return re.compile(pattern, re.IGNORECASE)
-
-
 def _begun(word: str) -> str:
     """Return the pattern of words that begin like a word, with its vowel or an umlaut."""
+    return rf"[{re.escape(''.join(_begins(word)))}][^\W\d_]*"
+
+
+@lru_cache(maxsize=4096)
+def _begins(word: str) -> frozenset[str]:
+    """Return the letters with which forms of a word begin."""
     letter = bare(word[:1])
-    first = rf"[{letter}{UMLAUTS[letter]}{re.escape(word[0])}]" if letter in UMLAUTS else re.escape(word[0])
-    return rf"{first}[^\W\d_]*"
+    return frozenset({word[0], letter, UMLAUTS[letter]} if letter in UMLAUTS else {word[0]})
 
 
 CLITIC = rf"(?:-t)?(?:-(?:{alternation('asking', 'clitics')}))?"
@@ -61,11 +60,27 @@ def _is_form(said: str, word: str) -> bool:
     return said == word or (word.isalpha() and same_noun(said, word))
 
 
+@lru_cache(maxsize=16)
+def _by_letter(text: str) -> Mapping[str, Sequence[tuple[str, tuple[int, int]]]]:
+    """Return the words of a text that are nothing but letters, in small ones, with their characters, by how they begin."""
+    found: dict[str, list[tuple[str, tuple[int, int]]]] = defaultdict(list)
+    for match in _LETTERS.finditer(text):
+        found[match[0][0].lower()].append((match[0].lower(), match.span()))
+    return found
+
+
+_LETTERS = re.compile(r"(?<!\w)[^\W\d_]+(?!\w)")
+
+
 def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
     """Return the character spans of `phrase` in `text`, whole words, in whatever form."""
     parts, first, last = _parts(phrase)
-    if first not in text.lower() or last not in bare(text):
+    if last not in bare(text) or first not in text.lower():
         return []
+    if len(parts) == 1 and parts[0].isalpha():
+        known = _by_letter(text)
+        alike = (word for letter in _begins(parts[0]) for word in known.get(letter, ()))
+        return sorted(span for said, span in alike if _is_form(said, parts[0]))
     return [
         match.span()
         for match in _pattern(phrase).finditer(text)

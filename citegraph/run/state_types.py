@@ -243,6 +243,7 @@ class CallArguments(TypedDict, total=False):
     buckets: list[str]
     bucket: str
     query: str
+    wordings: list[str]
     mode: Literal["keyword", "semantic", "hybrid"]
     filtered: bool
     filters: Any

@@ -14,7 +14,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import Field, ValidationError
 
-from citegraph.answer.chat_text import chat_text, chosen_reply, cited_url
+from citegraph.answer.chat_text import RESOURCES, chat_text, chosen_reply, cited_url
 from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import CitegraphError
 from citegraph.run.answer_types import Answer
@@ -158,9 +158,9 @@ def make_mcp(running: Callable[[], RunningAlone]) -> MCPServer[Any]:
 
 
 def base_of(call: CallContext[Any, Any]) -> str:
-    """Return the address by which an HTTP caller reached the server, "" by stdio."""
+    """Return the address by which an HTTP caller reached the server, that of the resources by stdio."""
     request = call.request_context.request
-    return str(request.base_url).rstrip("/") if request is not None else ""
+    return str(request.base_url).rstrip("/") if request is not None else RESOURCES
 
 
 def add_asking(mcp: MCPServer[Any], desk: Desk) -> None:
@@ -248,7 +248,7 @@ def add_resources(mcp: MCPServer[Any], desk: Desk) -> None:
             corpus = await desk.corpus(desk.caller(call))
             return json.dumps(await asyncio.to_thread(bucket_listed, corpus, name), ensure_ascii=False)
 
-    @mcp.resource("citegraph://documents/{+doc_id}", title="A document's text", mime_type="text/plain")
+    @mcp.resource(f"{RESOURCES}{{+doc_id}}", title="A document's text", mime_type="text/plain")
     async def document(doc_id: str, call: CallContext[Any, Any]) -> str:
         """The text of a document."""
         with guarded(ResourceError):

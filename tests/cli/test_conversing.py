@@ -1,15 +1,20 @@
 """`citegraph chat`, `threads` and `open`, and tables as a terminal shows them."""
 
+import asyncio
 import json
+import os
+import signal
 import webbrowser
 from pathlib import Path
 
 import pytest
 
 from citegraph.corpus.records.documents import DocumentStore
+from citegraph.errors import BadInput
 from citegraph.run.answer_types import Answer, Citation, Table
 from citegraph.settings import load_settings
 from cli.answer_text import linked, table_text
+from cli.conversing import _stoppable
 from cli.terminal import counted
 from tests.cli.conftest import Run
 
@@ -45,6 +50,22 @@ def test_a_conversation_asks_back_goes_on_and_is_kept_listed_shown_and_deleted(r
     assert run("threads", "delete", first[:8]).out == "1 thread deleted\n"
     gone = run("threads", "show", first)
     assert (gone.code, "There is no thread" in gone.err) == (2, True)
+
+
+async def test_ctrl_c_and_a_refusal_end_an_answer_and_not_the_conversation(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def interrupted() -> Answer:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def refused() -> Answer:
+        raise BadInput("There is no such thread.")
+
+    assert await _stoppable(interrupted()) is None
+    assert await _stoppable(refused()) is None
+    assert capsys.readouterr().err == "Stopped.\ncitegraph: There is no such thread.\n"
 
 
 @pytest.mark.slow

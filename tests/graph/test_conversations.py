@@ -63,6 +63,9 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
     [
         (("invoices from Kestrelwick in 2024", "sum?"), "Sum of total amount: 9,670.80 EUR"),
         (("invoices from Kestrelwick", "the two largest", "what do they add up to?"), "7,688.40 EUR"),
+        (("invoices from Cobaltine Cloud", "and what do the ones from 2024 add up to?"), "8,010.00 USD"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "and in 2025?", "and both years together?"), "10,290.00 USD"),
+        (("How many invoices did Cobaltine Cloud send in 2024?", "und 2025?", "und zusammen?"), " 5 "),
         (("Rechnungen von Sungai Teduh", "nur die über 3000 MYR", "und was ist die Summe?"), "7,791.00 MYR"),
         (("total of Halbrecht invoices in 2024", "and the tax?", "average?"), "Average total amount: 6,211.80 EUR"),
         (("What did we spend with Cobaltine Cloud in 2024?", "and in 2025?", "by how much did it fall, in USD?"), "Difference: 5,730.00 USD"),

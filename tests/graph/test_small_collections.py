@@ -50,6 +50,37 @@ SHEETS = {
     "b.txt": SHEET.format(name="Velour", rest="By road it travels as UN 3082."),
     "c.txt": SHEET.format(name="Tannat", rest="It is no dangerous good."),
 }
+NOTICE = "SECURITY ADVISORY\nPackage: {package}\nDate: {date}\n\n{rest}\n"
+NOTICES = {
+    "a.txt": NOTICE.format(
+        package="quince-jam", date="2023-02-01", rest="It steals tokens of Medlar wallets."
+    ),
+    "b.txt": NOTICE.format(
+        package="medlar-sdks", date="2024-02-01", rest="It pretends to be the Medlar client."
+    ),
+    "c.txt": NOTICE.format(package="medlar-tools", date="2025-02-01", rest="It deletes files of Medlar."),
+    "d.txt": NOTICE.format(package="rowan", date="2025-02-01", rest="It loops for ever."),
+}
+ROOT = (
+    "Certificate:\n    Data:\n        Version: 3 (0x2)\n        Serial Number: {serial}\n        Signature Algorithm: {algorithm}\n"
+    "        Issuer: C=SI, O=Tarn Trust, CN={name}\n        Validity\n            Not Before: Jan  1 00:00:00 {first} GMT\n"
+    "            Not After : Jan  1 00:00:00 {last} GMT\n        Subject: C=SI, O=Tarn Trust, CN={name}\n"
+)
+ROOTS = {
+    "a.txt": ROOT.format(
+        serial=11, algorithm="sha256WithRSAEncryption", name="Tarn Old", first=2000, last=2040
+    ),
+    "b.txt": ROOT.format(
+        serial=12, algorithm="sha256WithRSAEncryption", name="Tarn New", first=2025, last=2045
+    ),
+    "c.txt": ROOT.format(serial=13, algorithm="ecdsa-with-SHA384", name="Tarn Short", first=2025, last=2030),
+}
+TWICE = {
+    "a.txt": SENT.format(seller="Birch Ltd", number="BI-7", buyer="Tarn Ltd", rest="Twine"),
+    "b.txt": SENT.format(seller="Birch Ltd", number="BI-8", buyer="Tarn Ltd", rest="Rope")
+    .replace("2024-05-02\nB", "2024-06-09\nB")
+    .replace("100.00", "130.00"),
+}
 FORM = "<h1>Berth form</h1><table><tr><td>Skipper</td><td><input value='Mara Quist'></td></tr></table>"
 LIST = "Handover of the van\n\n[x] Spare wheel\n[ ] Warning triangle\n[x] Manual\n"
 PLACES = "Tool,Place\nChisel,Shelf 4\nMallet,Shelf 6\nGimlet,Drawer 1\n"
@@ -82,6 +113,12 @@ FRAME = (
         ("generic", {"a.txt": LIST}, "Is there a warning triangle?", "( ) Warning triangle", ""),
         ("generic", {"a.csv": PLACES}, "Where is the chisel?", "Shelf 4", "Not found"),
         ("contracts", {"a.md": FRAME}, "Which NDAs do we have?", "", "Auk"),
+        ("generic", NOTICES, "Which advisories mention Medlar (tokens, client sdks, anything)?", "[c]", "[d]"),
+        ("generic", NOTICES, "Which advisories mention Medlar (tokens, client sdks, anything)?", "[a]", "[d]"),
+        ("certificates", ROOTS, "Which Tarn Trust root is valid the longest, until when?", "2045", "Tarn Old"),
+        ("certificates", ROOTS, "Which Tarn Trust root has the longest validity period?", "Tarn Old", "Tarn New"),
+        ("certificates", ROOTS, "How many certificates per signature hash algorithm?", "sha256: count 2", "distinct"),
+        ("invoices", TWICE, "By how much do the Birch invoices of 2 May 2024 and 9 June 2024 differ?", "Difference: 30.00 GBP", ""),
     ],
 )  # fmt: skip
 def test_answers_hold_what_the_documents_say(

@@ -910,6 +910,12 @@ def read_as_fact(
             [("vendor_name", "Halbrecht Präzisionstechnik GmbH")],
         ),
         ([("currency", "=", ["EUR"]), ("amount", ">", ["20 EUR"])], (), None),
+        (
+            [("seller", "=", ["Halbrecht"]), ("invoice date", ">=", ["2024-01-01"])],
+            (),
+            [("vendor_name", "Halbrecht Präzisionstechnik GmbH"), ("invoice_date", "2024-01-01")],
+        ),
+        ([("seller", "=", ["Halbrecht"]), ("invoice date", ">=", ["2094-01-01"])], (), None),
     ],
 )
 def test_names_that_one_stored_value_has_are_bound_without_a_call(

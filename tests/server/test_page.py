@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from openpyxl import load_workbook
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -82,6 +83,16 @@ def test_a_link_to_a_cited_place_opens_it_anywhere(page: Page) -> None:
     page.open(address.split("/", 3)[3])
     page.until(SPAN_IN_VIEW)
     page.until("return document.querySelector('.answer')?.textContent.includes('45 V')")
+
+
+def test_a_document_that_is_read_is_asked_by_itself(page: Page) -> None:
+    page.open("#/library/invoices?document=cobaltine-cbc-10231")
+    page.button("Ask about this document", "#document").click()
+    page.until("return document.activeElement.id === 'question' && document.activeElement.value !== ''")
+    page.driver.switch_to.active_element.send_keys("when is it due?", Keys.ENTER)
+    turn = page.answered(0)
+    assert "2024-02-01" in turn.text
+    assert set(texts(turn, ".source-name")) == {"cobaltine-cbc-10231.txt"}
 
 
 def test_text_in_columns_keeps_its_lines_and_shows_the_cited_place(page: Page) -> None:
@@ -366,6 +377,49 @@ def test_everything_is_reached_by_keyboard_and_named(page: Page) -> None:
     names = {name for name, _ in seen}
     assert {"skip", "fresh", "thread-search", "question", "cite", "source"} <= names
     assert [name for name, outlined in seen if not outlined] == []
+
+
+def test_the_keyboard_alone_asks_reads_chooses_and_is_never_lost(page: Page) -> None:
+    """From the box to the answer and back; dialogs give the focus back; what goes away hands it on."""
+
+    def press(*keys: str) -> str:
+        ActionChains(page.driver).send_keys(*keys).perform()
+        return str(
+            page.driver.execute_script(
+                "const e = document.activeElement; return e.ariaLabel || e.id || e.className || e.tagName"
+            )
+        )
+
+    page.until("return document.activeElement.id === 'question'")
+    page.driver.switch_to.active_element.send_keys(AMBIGUOUS, Keys.ENTER)
+    page.answered(0)
+    assert press(Keys.ARROW_UP) == "turn"
+    assert press(Keys.ESCAPE) == "question"
+    press(Keys.ARROW_UP)
+    while press(Keys.TAB) != "option":
+        pass
+    assert press(Keys.ENTER) == "question"
+    page.until("return !!document.querySelector('article .answer')")
+    press(Keys.ARROW_UP)
+    while press(Keys.TAB) != "chip-text":
+        pass
+    press(Keys.ENTER)
+    page.one("dialog[open]")
+    assert press(Keys.ESCAPE) == "chip-text"
+    page.one("#fresh").send_keys(Keys.ENTER)
+    page.driver.switch_to.active_element.send_keys(LIST, Keys.ENTER)
+    page.answered(0)
+    first, second = page.all("tbody .cite")[:2]
+    page.driver.execute_script("arguments[0].focus()", first)
+    press(Keys.ARROW_DOWN)
+    assert page.driver.switch_to.active_element == second
+    assert press(Keys.HOME, Keys.ARROW_RIGHT, Keys.TAB) == "chip-text", "the rows are one stop"
+    page.open("#/library/invoices")
+    page.button("Filter", ".table-tools").send_keys(Keys.ENTER)
+    page.one("dialog[open] input").send_keys("a", Keys.ENTER)
+    page.one(".chip.own .icon-button").send_keys(Keys.ENTER)
+    page.until("return !document.querySelector('.chip.own')")
+    page.until("return document.activeElement !== document.body")
 
 
 def test_the_page_speaks_three_languages_and_wears_two_colours(page: Page) -> None:

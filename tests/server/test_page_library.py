@@ -173,8 +173,18 @@ def test_what_is_doubtful_is_reviewed(page: Page, tmp_path: Path) -> None:
     page.shoot("review-items")
     before = len(page.all(".review-item"))
     page.button("There is none", ".review-item").click()
+    decided = page.one(".review-item.decided")
+    assert "There is none" in decided.text
+    assert len(page.all(".review-item")) == before, "what was decided stays, to be taken back"
+    page.button("Undo", ".review-item.decided").click()
+    page.until("return !document.querySelector('.decided')")
+    # By keyboard alone one is led to the undoing, and back.
+    page.button("Correct", ".review-item").send_keys(Keys.ENTER)
+    field = page.driver.switch_to.active_element
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("2024-03-05", Keys.ENTER)
+    page.until("return !!document.activeElement.closest('.decided')")
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
     page.until(
-        f"return document.querySelectorAll('.review-item').length < {before} || !!document.querySelector('.empty')"
+        "return !document.querySelector('.decided') && !!document.activeElement.closest('.review-item')"
     )
-    page.button("Undo", ".tidings").click()
-    page.until(f"return document.querySelectorAll('.review-item').length === {before}")

@@ -1,10 +1,12 @@
 """What a value is said of: the words with which a claim names it against the heads and labels where the source has it."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import accumulate
 
 from citegraph.citations.cited_pool import index_stems, units_of
 from citegraph.citations.claims import TableCell
@@ -139,16 +141,18 @@ def clauses_of(sentence: View, keyed: bool = False) -> Iterable[tuple[Fact, froz
         keyed: a value that stands behind a colon is named by what stands before it ("PX-40H: 20 Nm"), and by nothing else.
     """
     text = sentence.text
-    taken = [(f.start, f.end) for f in sentence.facts]
-    cuts = [m.start() for m in _chunk().finditer(text) if not any(a <= m.start() < b for a, b in taken)]
+    starts = [fact.start for fact in sentence.facts]
+    ends = [0, *accumulate((fact.end for fact in sentence.facts), max)]
+    found = [mark.start() for mark in _chunk().finditer(text)] if starts else []
+    cuts = [0, *(at for at in found if at >= ends[bisect_right(starts, at)]), len(text)]
     keys = {
         fact.start: key.start()
         for fact in sentence.facts
         if keyed and (key := _KEY.search(text, 0, fact.start)) is not None
     }
     for fact in sentence.facts:
-        left = max([0, *(c for c in cuts if c < keys.get(fact.start, fact.start))])
-        right = min([len(text), *(c for c in cuts if c >= fact.end)])
+        left = cuts[max(1, bisect_left(cuts, keys.get(fact.start, fact.start))) - 1]
+        right = cuts[bisect_left(cuts, fact.end, 1)]
         if any(fact.end <= at <= right for at in keys.values()):
             right = fact.end  # what follows names the next value
         yield fact, naming(f"{text[left : fact.start]} {text[fact.end : right]}")

@@ -6,15 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import Any
 
 from citegraph.corpus.extraction.calibration import calibrated
 from citegraph.corpus.extraction.contract_parties import find_parties
-from citegraph.corpus.extraction.document_head import find_organization, find_title
+from citegraph.corpus.extraction.document_head import find_organization, find_title, form_end
 from citegraph.corpus.extraction.einvoice import read_einvoice
-from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
+from citegraph.corpus.extraction.first_lines import (
+    find_certifier,
+    find_day,
+    find_holder,
+    find_number,
+    find_writer,
+)
 from citegraph.corpus.extraction.headings import find_heading, find_part, is_part
 from citegraph.corpus.extraction.in_text import DAY, Typed, find_in_compounds, find_law, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
@@ -22,7 +28,7 @@ from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
 from citegraph.corpus.extraction.letters import TRUST, Letter, find_letter
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
-from citegraph.corpus.extraction.rows.find_rows import Tables, find_rows, rows_beneath_heads
+from citegraph.corpus.extraction.rows.find_rows import SUMMED, Tables, find_rows, rows_beneath_heads
 from citegraph.corpus.extraction.running_heads import find_publisher, find_running_day
 from citegraph.corpus.extraction.signing import SPANNED, find_last_day, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
@@ -32,6 +38,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document, Layout, Page, page_at
 from citegraph.corpus.schema.field import ExtractRule, Field, Value
 from citegraph.corpus.schema.values import coerce, derive_values, is_missing, same
+from citegraph.encoder.finder import Finder
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity, currency, same_currency
 from citegraph.language.date_order import DateOrder, written_order
@@ -44,6 +51,8 @@ MAIL = "mail_"
 """Begins the keys of a mail's head."""
 WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
 """Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
+ASKED, ANSWERED, RECURS = 1_500, 0.0, 3
+"""Characters in which a question is asked, the margin from which it is answered, and how often at most a passing name is said."""
 DISAGREEMENT = 0.8
 """Factor on the confidence of a value that another place contradicts."""
 
@@ -236,10 +245,22 @@ def _rows_of(
     found = find_rows(bucket, source.look, source.embedded, values, tables, today=source.today, order=order)
     said = derive_values(bucket, values, source.text)
     back = any(said.get(name) in backs for name, backs in bucket.deduct.items())
-    return tuple(
+    placed = [
         replace(row, page=source.page(row.start), values=_taken_off(row.values) if back else row.values)
         for row in found
-    )
+    ]
+    return tuple(_without_copies(placed))
+
+
+def _without_copies(rows: Sequence[FoundRow]) -> Sequence[FoundRow]:
+    """Return the rows of the first page where every page has the same ones and no sum wants them all: the original and its copies."""
+    if any(row.confidence >= SUMMED for row in rows):
+        return rows
+    pages: dict[int | None, list[FoundRow]] = {}
+    for row in rows:
+        pages.setdefault(row.page, []).append(row)
+    said = [[(row.kind, row.values) for row in some] for some in pages.values()]
+    return next(iter(pages.values())) if said and all(some == said[0] for some in said) else rows
 
 
 def _taken_off(values: Mapping[str, Value]) -> dict[str, Value]:
@@ -286,8 +307,12 @@ class _FieldRun:
     def decide(self) -> Extracted | None:
         """Return the value that the surest rule gives, with what the others say of it."""
         own = ExtractRule(keys=(self.declared.name, *self.declared.columns))
-        winners = [winner for rule in (own, *self._rules()) if (winner := self._winner(rule))]
-        return weigh(winners or [winner for rule in self._own_words() if (winner := self._winner(rule))])
+        rules = [own, *self._rules()]
+        asked = [rule for rule in rules if rule.question]
+        winners = [winner for rule in rules if not rule.question and (winner := self._winner(rule))]
+        for others in (self._own_words(), asked):
+            winners = winners or [winner for rule in others if (winner := self._winner(rule))]
+        return weigh(winners)
 
     def _own_words(self) -> Iterator[ExtractRule]:
         """Yield the rule of last resort: what people call the field, before a colon; titles and parties have signs of their own."""
@@ -380,6 +405,29 @@ class _FieldRun:
                 yield from self._of_text(rule) if rule.head in ("language", "law") else self._head(rule)
             case "parties":
                 yield from self._parties(rule)
+            case "question":
+                yield from self._asked(rule)
+
+    @property
+    def _is_name(self) -> bool:
+        own = self.declared
+        return own.is_string and not own.values and own.kind in (None, "organization", "person", "product")
+
+    def _asked(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+        """Yield what answers the rule's question on the first page, when it is of the field's type and no passing word."""
+        text = self.source.text
+        head = text[: rule.within or ASKED]
+        [span] = _finder().find(rule.question, [head]) if head.strip() else [None]
+        if span is None or span.margin < ANSWERED:
+            return
+        said = text[span.start : span.end]
+        value = next(self._find(said), None)
+        if value is None or (
+            self._is_name and not (form_end(value.raw, 0, len(value.raw)) or _goes_on_about(text, value.raw))
+        ):
+            return
+        place = span.start + value.start, span.start + value.end
+        yield 0, self._candidate_at(rule, value.value, value.raw, place)
 
     def _look(self, rule: ExtractRule) -> LaidOut:
         """Return the text that a rule reads: as it runs for prose, as the page looks for forms."""
@@ -430,7 +478,7 @@ class _FieldRun:
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
         look = (
             self.source.look
-            if rule.head in {"seller", "buyer", "organization", "signing", "last_day"}
+            if rule.head in {"seller", "buyer", "organization", "signing", "last_day", "number"}
             else self.source.plain
         )
         found: Named | tuple[int, int, float] | None
@@ -443,6 +491,8 @@ class _FieldRun:
                 found = find_organization(look.text)
             case "heading":
                 found = self._heading()
+            case "number":
+                found = find_number(look.text, self.bucket.nouns)
             case "part":
                 at = self.source.heading
                 found = find_part(self.source.text, at[:2] if at else None, self.source.name)
@@ -555,6 +605,21 @@ class _FieldRun:
         start, end = span or (None, None)
         page = self.source.page(start)
         return Candidate(self.declared.name, value, raw, start, end, page, rule.method, rule.trust)
+
+
+@cache
+def _finder() -> Finder:
+    return Finder()
+
+
+def _goes_on_about(text: str, name: str) -> bool:
+    """Tell whether a text says a name over and over, and never in small letters."""
+    plain = re.escape(name)
+    return (
+        len(name) > 2
+        and len(re.findall(rf"(?<!\w){plain}(?!\w)", text)) > RECURS
+        and not (name.islower() or re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", text))
+    )
 
 
 def _scope(text: str, rule: ExtractRule) -> str:

@@ -1,11 +1,12 @@
 """What the first lines of any document say beside its title: its day, who wrote it, whom a certificate is for."""
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from datetime import date
 
 from citegraph.corpus.extraction.document_head import form_end, head_lines, is_name
 from citegraph.corpus.extraction.in_text import Typed, find_dates
+from citegraph.language.dates import shows_day
 from citegraph.language.terms import fold
 from citegraph.language.word_tables import alternation
 
@@ -61,6 +62,29 @@ def _trust(line: str, day: Typed, number: int) -> float:
     if words <= 8:
         return AMONG
     return IN_SENTENCE if number < SENTENCES else 0.0
+
+
+def find_number(text: str, nouns: Sequence[str]) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the number that ends a line of the head which says what the document is.
+
+    "Faktura – daňový doklad č. 2031-7": a few words with one of the nouns, and an identifier that is no day, year or share.
+    """
+    said = {fold(noun) for noun in nouns}
+    for start, end in head_lines(text, LINES):
+        for cell in _CELL.finditer(text, start, end):
+            found = _NUMBERED.fullmatch(cell[0])
+            words = re.findall(r"[^\W\d_]+", fold(found["words"])) if found else []
+            if found and len(words) <= MOST_WORDS and said & set(words) and not shows_day(cell[0]):
+                at = cell.start() + found.start("number")
+                return at, at + len(found["number"].rstrip(".")), NUMBER
+    return None
+
+
+NUMBER, MOST_WORDS = 0.65, 6
+_CELL = re.compile(r"\S+(?: \S+)*")
+_NUMBERED = re.compile(
+    r"(?P<words>[^\d:]+)[\s:#№°º.]+(?P<number>(?!(?:19|20)\d\d$)(?=[\w./-]*\d)[^\W_][\w./-]*)"
+)
 
 
 def find_writer(

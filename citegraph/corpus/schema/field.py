@@ -14,13 +14,14 @@ from citegraph.language.amounts import Money, Quantity
 from citegraph.language.date_order import DateOrder
 from citegraph.language.terms import fold
 
-Method = Literal["embedded", "keys", "labels", "pattern", "head", "parties", "years_between"]
+Method = Literal["embedded", "keys", "labels", "pattern", "head", "parties", "years_between", "question"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 Head = Literal[
     "organization",
     "title",
     "heading",
+    "number",
     "part",
     "seller",
     "buyer",
@@ -49,6 +50,7 @@ CONFIDENCE: dict[str, float] = {
     "labels": 0.8,
     "parties": 0.75,
     "head": 0.65,
+    "question": 0.6,
 }
 """How far each way is trusted when nothing agrees with it or contradicts it; a rule may say otherwise."""
 
@@ -71,7 +73,7 @@ Name = Annotated[str, Declared(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 
 
 class ExtractRule(BaseModel, frozen=True, extra="forbid"):
-    """One way to find a field's value; exactly one of the first seven attributes is set.
+    """One way to find a field's value; exactly one of the first ten attributes that say how is set.
 
     Attributes:
         embedded: business terms of EN 16931 ("BT-1") in the XML that an electronic invoice carries.
@@ -79,13 +81,15 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         labels: phrases that stand before the value or above it, the surest first.
         pattern: regular expression; group 1 is the value when there is one.
         head: what the first lines name: the issuing `organization`, or the `title`; the `heading` that is printed largest
-            there, or the `part` number that it is about; the `seller` or the `buyer` of
+            there, the `number` behind what the document is called, or the `part` number that it is about; the `seller` or the `buyer` of
             an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the day of `signing` that stands beside a place; the `begin` and the `end` of the only range of days; the `addressee` and the `signer` of a letter; the `publisher` and the `running_day` that a running head names; the `holder`
             of a certificate and its `certifier`, who issued it; the `language` that the text is written in; the `kind` of document, a declared value, that
             the title says.
         parties: the names in an opening like "between A and B", after one of these phrases.
         roles: give each of the parties with the role, or short name, that the contract gives it, and no party without one.
         years_between: two date fields of the bucket; the value is the years from one to the other.
+        question: what the finder is asked of the first page, where no other rule finds a value; a name counts where the text
+            goes on to say it, always large.
         value: the value when a pattern is found, instead of its group.
         unless: a label or pattern does not count on a line, up to its end, where this is found.
         then: what has to follow the value of a label, such as "from the date".
@@ -108,6 +112,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
     parties: tuple[str, ...] = ()
     roles: bool = False
     years_between: tuple[str, ...] = ()
+    question: str = ""
     value: str = ""
     unless: Regex | None = None
     then: Regex | None = None

@@ -49,6 +49,8 @@ export function Composer() {
           value={draft.value}
           onInput={(event) => (draft.value = event.currentTarget.value)}
           onKeyDown={(event) => {
+            if (event.key === "Escape" && working.value) stop();
+            if (event.key === "ArrowUp" && !draft.value) document.querySelector<HTMLElement>("article:last-of-type")?.focus();
             if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
             event.preventDefault();
             submit(event);

@@ -5,6 +5,7 @@ import type { Answer, Clarification, Exchange, Filter, RunContext, RunEvent, Thr
 import { address, go } from "../routing";
 import { chosenModels } from "../settings/models";
 import { listThreads } from "../threads/list";
+import { focusBox } from "../ui/focus";
 import { said } from "../ui/parts";
 import { t } from "../words";
 
@@ -110,6 +111,7 @@ async function run(turn: number, path: string, body: Record<string, unknown>): P
   running.value?.abort();
   const mine = new AbortController();
   running.value = mine;
+  focusBox();
   change(id, () => ({ state: "working", problem: "", again: { path, body } }));
   try {
     await stream<RunEvent>(path, body, (event) => batch(() => {
@@ -187,6 +189,7 @@ export function fresh(): void {
     title.value = "";
     go({ view: "ask", thread: null, place: null });
   });
+  focusBox();
 }
 
 /** The applied filters of an answer as `filters` of a question's context take them. */
@@ -252,5 +255,6 @@ export async function openThread(id: string): Promise<void> {
     });
   } finally {
     opening.value = false;
+    if (!address.value.place) focusBox();
   }
 }

@@ -164,7 +164,7 @@ export function FilterDialog({ bucket, filter, onClose, onDone, action }: Filter
                 </datalist>
                 <div class="suggestions" role="group" aria-label={t("filters.frequent")}>
                   {known.slice(0, 8).map(([label, count]) => (
-                    <button type="button" class="chip" onClick={() => setValue(label)}>
+                    <button type="button" class="chip" onClick={() => setValue(operator === "in" && value.trim() ? `${value}; ${label}` : label)}>
                       {label} <span class="chip-count">{count}</span>
                     </button>
                   ))}

@@ -5,6 +5,7 @@ import { keepFile, send, sendJson } from "../api/client";
 import type { Answer, Claim } from "../api/types";
 import { openPlace } from "../reader/place";
 import { hrefTo } from "../routing";
+import { useOneStop } from "../ui/focus";
 import { Icon } from "../ui/icon";
 import { trying } from "../ui/parts";
 import { spoken, t } from "../words";
@@ -34,6 +35,7 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
   const [text, setText] = useState("");
   const [currency, setCurrency] = useState("");
   const [all, setAll] = useState(false);
+  const oneStop = useOneStop();
   const rows = useMemo<Row[]>(
     () =>
       table.rows.map((cells, at) => {
@@ -114,7 +116,7 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
           <Chart series={series} />
         </Suspense>
       )}
-      <div class="table-frame" tabIndex={0} role="region" aria-label={t("table.title")}>
+      <div {...oneStop} class="table-frame" tabIndex={0} role="region" aria-label={t("table.title")}>
         <table>
           <thead>
             <tr>

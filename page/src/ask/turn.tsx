@@ -11,7 +11,7 @@ export function TurnView({ turn, last }: { turn: Turn; last: boolean }) {
   const [editing, setEditing] = useState(false);
   const heading = `question-${turn.id}`;
   return (
-    <article aria-labelledby={heading} aria-busy={turn.state === "working"} class="turn">
+    <article aria-labelledby={heading} aria-busy={turn.state === "working"} class="turn" tabIndex={-1}>
       <header class="question">
         {editing ? (
           <EditQuestion turn={turn} onClose={() => setEditing(false)} />
@@ -168,11 +168,12 @@ function Clarify({ turn }: { turn: Turn }) {
       <p class="clarify-question">{asked.question}</p>
       {asked.tried.length > 0 && <p class="faint">{t("clarify.tried", { tried: asked.tried.join("; ") })}</p>}
       <ul>
-        {asked.options.map((option) => {
+        {asked.options.map((option, at) => {
           const [, words, id] = /^(.*?)(?:\s*\[([^[\]]+)\])?$/.exec(option.label)!;
           return (
             <li>
               <button type="button" class="option" onClick={() => reply(turn, { option: option.id }, option.label)}>
+                <span class="option-number">{at + 1}</span>
                 <span>
                   {words} {id && <span class="faint option-id">{id}</span>}
                 </span>

@@ -3,8 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { getJson } from "../api/client";
 import type { Example } from "../api/types";
 import { about, buckets } from "../library/buckets";
-import { urlTo } from "../routing";
+import { address, urlTo } from "../routing";
 import { deleteThread, renameThread } from "../threads/list";
+import { focusBox } from "../ui/focus";
 import { Icon, type IconName } from "../ui/icon";
 import { copyText, Dialog, MenuButton, sure, trying } from "../ui/parts";
 import { moment, t } from "../words";
@@ -18,6 +19,9 @@ export function AskView() {
   const talk = useRef<HTMLDivElement>(null);
   const count = turns.value.length;
   const last = turns.value.at(-1);
+  useEffect(() => {
+    if (!address.value.place) focusBox();
+  }, []);
   useEffect(() => {
     // A new question comes to the top, so that its answer has the whole view.
     const article = talk.current?.querySelector("article:last-of-type");

@@ -6,6 +6,7 @@ import { printedAmount } from "../ask/cells";
 import { FilterDialog } from "../ask/filter_chips";
 import { openPlace } from "../reader/place";
 import { hrefTo } from "../routing";
+import { useOneStop } from "../ui/focus";
 import { Icon } from "../ui/icon";
 import { IconButton, MenuButton, sure, tell, trying } from "../ui/parts";
 import { spoken, t } from "../words";
@@ -26,6 +27,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
   const [adding, setAdding] = useState(false);
   const [problem, setProblem] = useState("");
   const [again, setAgain] = useState(0);
+  const oneStop = useOneStop();
   const may = about.value?.may_write ?? false;
   useEffect(() => {
     void trying(async () => {
@@ -135,7 +137,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
       {found && found.total === 0 && <p class="empty-line">{text || filters.length ? t("documents.none") : t("documents.empty")}</p>}
       {found && found.total > 0 && (
         <>
-          <div class="table-frame tall" tabIndex={0} role="region" aria-label={t("library.documents")}>
+          <div {...oneStop} class="table-frame tall" tabIndex={0} role="region" aria-label={t("library.documents")}>
             <table class="documents">
               <thead>
                 <tr>
@@ -273,12 +275,16 @@ function Shown({ value, field }: { value: string | undefined; field: Field | und
   );
 }
 
-/** The fields that say most at a glance: those that most of the documents have, short ones, in the order of the declaration. */
+/** Dates and amounts: narrow, and what one looks for first. */
+const inSight = (field: Field): boolean => field.type === "date" || field.type === "money";
+
+/** The fields that say most at a glance: those that most of the documents have, short ones; dates and amounts first. */
 function telling(detail: BucketDetail, documents: DocumentSummary[]): string[] {
   const share = (field: Field) => documents.filter((one) => one.metadata[field.name]).length / documents.length;
   const title = (field: Field) => documents.every((one) => one.metadata[field.name] === undefined || one.metadata[field.name] === one.title);
   return detail.fields
     .filter((field) => field.type !== "text" && field.type !== "keywords" && share(field) >= 0.5 && !title(field))
     .slice(0, COLUMNS)
+    .sort((one, other) => Number(inSight(other)) - Number(inSight(one)))
     .map((field) => field.name);
 }

@@ -7,20 +7,25 @@ import { openPlace } from "../reader/place";
 import { correct, EditValue, placeOfValue, statusWord } from "../reader/values_view";
 import { hrefTo } from "../routing";
 import { Icon } from "../ui/icon";
-import { tell, trying } from "../ui/parts";
+import { said, trying } from "../ui/parts";
 import { spoken, t } from "../words";
 import { about } from "./buckets";
 
 const PAGE = 25;
+const keyOf = (item: ReviewItem): string => `${item.doc_id} ${item.field}`;
 
 export function ReviewView({ bucket }: { bucket: string }) {
   const [found, setFound] = useState<{ items: ReviewItem[]; total: number } | null>(null);
   const [shown, setShown] = useState(PAGE);
   const [problem, setProblem] = useState("");
   const [editing, setEditing] = useState("");
+  /** What was decided on this visit, each by its item: it stays where it stood, to be taken back. */
+  const [decided, setDecided] = useState(new Map<string, string>());
   const load = async () => {
     try {
-      setFound(await getJson(`review?${new URLSearchParams({ bucket, limit: String(Math.min(200, shown)) })}`));
+      const listed: typeof found = await getJson(`review?${new URLSearchParams({ bucket, limit: String(Math.min(200, shown)) })}`);
+      const kept = found?.items.filter((item) => decided.has(keyOf(item))) ?? [];
+      setFound({ items: [...kept, ...listed!.items], total: listed!.total + kept.length });
       setProblem("");
     } catch (error) {
       setProblem((error as Error).message);
@@ -28,21 +33,15 @@ export function ReviewView({ bucket }: { bucket: string }) {
   };
   useEffect(() => void load(), [bucket, shown]);
   const may = about.value?.may_write ?? false;
-  const act = (item: ReviewItem, action: "set" | "accept" | "absent", value = "", note = "") =>
+  const act = (item: ReviewItem, action: "set" | "accept" | "absent" | "undo", value = "", note = "") =>
     trying(async () => {
       await correct(item.doc_id, item.field, action, value, note);
       setEditing("");
-      await load();
-      tell(t("values.kept"), {
-        undo: {
-          label: t("undo"),
-          act: () =>
-            void trying(async () => {
-              await correct(item.doc_id, item.field, "undo");
-              await load();
-            }),
-        },
-      });
+      const now = new Map(decided);
+      if (action === "undo") now.delete(keyOf(item));
+      else now.set(keyOf(item), value || t(action === "absent" ? "review.absent" : "review.accept"));
+      setDecided(now);
+      said.value = t(action === "undo" ? "values.undone" : "values.kept");
     });
   if (problem)
     return (
@@ -60,13 +59,14 @@ export function ReviewView({ bucket }: { bucket: string }) {
     );
   return (
     <section aria-label={t("library.review")}>
-      <p class="faint">{t("review.lead", { n: found.total })}</p>
+      <p class="faint">{t("review.lead", { n: found.total - decided.size })}</p>
       <ul class="review">
         {found.items.map((item) => {
-          const key = `${item.doc_id} ${item.field}`;
+          const key = keyOf(item);
+          const now = decided.get(key);
           const stands = item.found.find((one) => one.status === "stored" || one.status === "uncertain");
           return (
-            <li key={key} class="review-item">
+            <li key={key} class={`review-item ${now === undefined ? "" : "decided"}`}>
               <header>
                 <strong>{spoken(item.field)}</strong>
                 <Place id={item.doc_id} name={item.file} value={null} />
@@ -74,7 +74,16 @@ export function ReviewView({ bucket }: { bucket: string }) {
                   {t("values.sure", { percent: Math.round(item.certainty * 100) })}
                 </span>
               </header>
-              <ul class="review-found">
+              {now !== undefined && (
+                <p class="row">
+                  <Icon name="ok" size={17} /> <span class="value-text">{now}</span>
+                  <span class="push" />
+                  <button type="button" class="plain small" onClick={() => act(item, "undo")}>
+                    <Icon name="undo" size={15} /> {t("undo")}
+                  </button>
+                </p>
+              )}
+              <ul class="review-found" hidden={now !== undefined}>
                 {item.found.map((one) => (
                   <li>
                     <span class={`status-word ${one.status}`}>{statusWord(one.status)}</span>
@@ -85,6 +94,7 @@ export function ReviewView({ bucket }: { bucket: string }) {
                 ))}
               </ul>
               {may &&
+                now === undefined &&
                 (editing === key ? (
                   <EditValue before={stands?.shown ?? item.found[0]?.raw ?? ""} example="" onCancel={() => setEditing("")} onSave={(value, note) => act(item, "set", value, note)} />
                 ) : (

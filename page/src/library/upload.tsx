@@ -188,8 +188,8 @@ export function UploadView({ bucket }: { bucket: string | null }) {
 
 const named = (fields: { field: string }[]): string => fields.map((one) => spoken(one.field)).join(", ");
 
-/** The fields that matter and that were not found in every document of a file. */
-const unfound = (result: Ingested): string => named(result.values.filter((one) => one.found < result.documents.length));
+/** The fields that matter and that were not found in every document of a file, but for those that are to be reviewed. */
+const unfound = (result: Ingested): string => named(result.values.filter((one) => one.found < result.documents.length && !one.review));
 
 function Results() {
   const all = items.value.length;

@@ -3,6 +3,7 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { documentPath, getJson, keepFile, send } from "../api/client";
 import type { DocumentDetail, DocumentSummary } from "../api/types";
+import { draft, fresh } from "../ask/conversation";
 import { address, go, hrefTo, type Place } from "../routing";
 import { Icon } from "../ui/icon";
 import { IconButton, trying } from "../ui/parts";
@@ -63,6 +64,7 @@ export function Reader({ place }: { place: Place }) {
             )}
           </p>
         </div>
+        {detail && <IconButton icon="thread" label={t("document.ask")} onClick={() => askAbout(detail.doc_id)} />}
         {detail && (
           <IconButton
             icon="download"
@@ -119,6 +121,13 @@ export function Reader({ place }: { place: Place }) {
       </div>
     </aside>
   );
+}
+
+/** Put the document into the box, for a question that is asked of it alone. */
+function askAbout(id: string): void {
+  if (address.value.view !== "ask") fresh();
+  else if (matchMedia("(max-width: 900px)").matches) closePlace();
+  draft.value = `${id}: `;
 }
 
 /** What the document replaces, or what replaces it. */

@@ -34,6 +34,10 @@ export function SettingsView() {
         </div>
         <p class="faint">{t("settings.languageNote")}</p>
       </section>
+      <section class="panel" aria-labelledby={`${id}keys`}>
+        <h2 id={`${id}keys`}>{t("settings.keys")}</h2>
+        <p class="faint">{t("settings.keysAre")}</p>
+      </section>
       <section class="panel" aria-labelledby={`${id}key`}>
         <h2 id={`${id}key`}>{t("settings.access")}</h2>
         {known && (

@@ -11,6 +11,7 @@ import { closePlace } from "../reader/place";
 import { address, go } from "../routing";
 import { SettingsView } from "../settings/view";
 import { listThreads } from "../threads/list";
+import { focusBox, keepFocus } from "../ui/focus";
 import { Icon } from "../ui/icon";
 import { Dialog, IconButton, Tidings, trying } from "../ui/parts";
 import { t } from "../words";
@@ -66,7 +67,10 @@ export function App() {
       ),
     [],
   );
+  useEffect(keepFocus, []);
   useEffect(() => setMenu(false), [address.value]);
+  // A document or a view that was opened from the list of uploads is to be seen.
+  useEffect(() => setAdding(false), [view, place?.doc_id]);
   const closeAdding = () => {
     setAdding(false);
     held.value = [];
@@ -80,6 +84,7 @@ export function App() {
       if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
       if (menu) setMenu(false);
       else if (address.value.place) closePlace();
+      else if (document.activeElement?.closest("article")) focusBox();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

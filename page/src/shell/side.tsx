@@ -27,7 +27,6 @@ export function Side({ onGone }: { onGone: () => void }) {
             event.preventDefault();
             fresh();
             onGone();
-            document.getElementById("question")?.focus();
           }}
         >
           <Icon name="fresh" /> {t("fresh")}

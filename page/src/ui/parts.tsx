@@ -1,7 +1,7 @@
 // The small parts that every view is made of: menus, dialogs, tidings, buttons with a picture.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../words";
 import { Icon, type IconName } from "./icon";
 
@@ -106,9 +106,10 @@ export function MenuButton({ label, icon = "more", items, class: more = "" }: { 
 export function Dialog({ title, onClose, children, keep = false, id }: { title: string; onClose: () => void; children: ComponentChildren; keep?: boolean; id?: string }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = dialog.current!;
     if (!shown.open) shown.showModal();
+    // While it still stands: the browser then gives the focus back to what opened it.
     return () => shown.close();
   }, []);
   return (

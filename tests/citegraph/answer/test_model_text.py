@@ -181,10 +181,25 @@ def test_nothing_is_smuggled_in_as_what_nothing_states(written: str) -> None:
     assert claim.verdict in {"contradicted", "unsupported"}
 
 
-def test_no_rounded_result_is_an_operand_whose_error_would_grow() -> None:
+def test_a_result_that_is_an_operand_is_not_rounded() -> None:
     said = SHOWN.filled("It is {ratio: {ratio: 10 [1]; 3000 [1]}; {ratio: 10 [1]; 2000 [1]}} [1].")
-    assert said.text.startswith("It is ? (?; ?)")
-    assert said.uncomputed
+    assert said.text == "It is 0.67 ((10 / 3000) / (10 / 2000)) [deed]."
+    parts = "{percent: 524 [1]; 10,000 [1]}; {percent: 573 [1]; 10,000 [1]}; {percent: 1,264 [3]; 10,000 [3]}"
+    assert SHOWN.filled(f"{{average: {parts}}} [1].").text.startswith("7.87 % (")
+    days = "{product: 365; {ratio: {average: 40 [1]; 60 [1]}; {sum: 190 [1]; {difference: 30 [3]; 20 [3]}}}}"
+    filled = SHOWN.filled(f"It takes {days} days [1] [3].")
+    assert filled.text == ("It takes 91.25 (365 × ((40; 60) / (190 + (30 - 20)))) days [deed] [note.pdf].")
+    spans = [
+        Evidence("d", "deed", "Owed: 40 and 60. Costs: 190."),
+        Evidence("n", "note.pdf", "Stock: 30, 20."),
+    ]
+    report = verify(
+        filled.text,
+        spans,
+        derivations=derivations_of({"derivations": list(filled.made)}),
+        question="In 365 days?",
+    )
+    assert [claim.verdict for claim in report.claims] == ["derived"]
     assert SHOWN.filled("X {difference: {sum: 300 EUR [1]; 100 EUR [1]}; soon} [1].").text.isprintable()
 
 

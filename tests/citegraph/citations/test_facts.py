@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from citegraph.citations.fact_matching import facts_agree
-from citegraph.citations.facts import hard_facts, names, uses_comma_decimals
+from citegraph.citations.facts import dated, hard_facts, names, uses_comma_decimals
 from citegraph.language.dates import DateValue
 
 
@@ -148,3 +148,17 @@ def test_a_code_goes_on_behind_its_hyphen_in_the_next_line() -> None:
     (whole,) = hard_facts("certified as NSC-KL-CC-0417-2011 before")
     assert (broken.kind, broken.key) == (whole.kind, whole.key)
     assert not hard_facts("a well-\nknown maker")
+
+
+def test_what_is_read_as_one_fact_is_read_as_no_other() -> None:
+    text = "On 3 May 2019 lot QX-77 sold for 1,250 EUR, 40 days before Q2 2020, as in January."
+    found = [(fact.kind, fact.text) for fact in hard_facts(text)]
+    assert found == [
+        ("date", "3 May 2019"),
+        ("identifier", "QX-77"),
+        ("number", "1,250 EUR"),
+        ("number", "40 days"),
+        ("date", "Q2 2020"),
+        ("date", "January"),
+    ]
+    assert [fact.text for fact in dated(text)] == ["3 May 2019", "Q2 2020"]

@@ -52,9 +52,11 @@ def test_lists_are_merged_by_reciprocal_rank() -> None:
     assert merged == [{"id": "b", "score": 0.7}, {"id": "c", "score": 0.7}]
 
 
-async def searched(corpus: Corpus, reply: Any, *, usage: bool = True, **settings: Any) -> tuple[Any, Any]:
+async def searched(
+    corpus: Corpus, reply: Any, *, usage: bool = True, told: Any = None, **settings: Any
+) -> tuple[Any, Any]:
     chat, script = scripted(lambda step, messages: reply)
-    call = {"tool": "search", "args": {"buckets": ["datasheets"], "query": OFF_THE_WORDS}}
+    call = {"tool": "search", "args": {"buckets": ["datasheets"], "query": OFF_THE_WORDS} | (told or {})}
     plan = {"kind": "passages", "buckets": ["datasheets"], "per_bucket": {"datasheets": {"filters": []}}}
     state: Any = {"call": call, "plan": plan, "deadline": time.time() + 30}
     state |= {"usage": {}} if usage else {}
@@ -79,6 +81,22 @@ async def test_a_model_words_a_search_that_finds_little(corpus: Corpus) -> None:
     assert script.calls == []
     _, script = await searched(corpus, ANSWERED, expand="always", usage=False)
     assert script.calls == [], "searches beside the first ask no model"
+
+
+async def test_what_is_asked_about_is_searched_beside_the_question(corpus: Corpus) -> None:
+    off, _ = await searched(corpus, {})
+    told, script = await searched(corpus, {}, told=ANSWERED)
+    assert script.calls == []
+    assert told["usage"]["tool_calls"] == 1
+    before, after = ({ref["doc"] for ref in update["found"][0]["hits"]} for update in (off, told))
+    assert after - before, "other wordings find other documents"
+    assert len(told["found"][0]["hits"]) == 4
+    few = {"only": sorted(before | after)[:3]}
+    inside, _ = await searched(corpus, {}, told=few)
+    more, _ = await searched(corpus, {}, told=few | ANSWERED)
+    assert len(inside["found"][0]["hits"]) == 4 < len(more["found"][0]["hits"]), (
+        "of few documents more is kept"
+    )
 
 
 @pytest.mark.parametrize("reply", [Unavailable("asleep"), {"wordings": []}])

@@ -299,6 +299,8 @@ def test_the_effects_of_options_are_not_shown() -> None:
         ("the Cobaltine invoice of July 2024", False),
         ("in 2024", False),
         ("the 1,860 one", False),
+        ("List the invoices over 1,000 GBP", True),
+        ("the one over 2,000 USD", False),
     ],
 )
 def test_a_question_about_somebody_else_is_no_reply_though_its_year_is_that_of_what_was_offered(

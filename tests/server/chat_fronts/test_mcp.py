@@ -119,7 +119,11 @@ async def test_over_stdio_the_owner_asks(sample_home: Path, tmp_path: Path) -> N
         await session.initialize()
         answer = data(await session.call_tool("ask", {"question": LOOKUP}))
         assert answer["status"] == "answered"
-        assert answer["citations"][0]["url"].startswith("/cited/nv2n517")
+        address = answer["citations"][0]["url"]
+        assert address == "citegraph://documents/nv2n517"
+        assert address in answer["text"]
+        [shown] = (await session.read_resource(address)).contents
+        assert answer["citations"][0]["quote"] in " ".join(getattr(shown, "text", "").split())
 
 
 @pytest.mark.slow

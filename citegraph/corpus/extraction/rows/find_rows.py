@@ -13,7 +13,7 @@ from citegraph.corpus.extraction.in_text import find_typed, read_value
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
 from citegraph.corpus.extraction.rows.by_sums import EDGE, has_comma, is_sum, missing_factor, proved_rows
 from citegraph.corpus.extraction.rows.grid import Cell, GridLine, grid_lines
-from citegraph.corpus.extraction.rows.measured import measured, rated_lines
+from citegraph.corpus.extraction.rows.measured import is_unit, measured, rated_lines
 from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind
@@ -77,7 +77,8 @@ def find_rows(
             ends = _ends(bucket, kind)
             rows = [row for row, _ in tables[kind.name]]
             comma = has_comma(lines)
-            rows = _proved(kind, [_completed(kind, row, comma) for row in rows], values)
+            rows = [_completed(kind, row, comma) for row in _with_amounts(kind, rows, values)]
+            rows = _proved(kind, rows, values)
             better = _by_numbers(kind, rows, lines, look, values, ends)
             if kind.bare and not rows and not any(_multiplies(kind, row) for row in better):
                 bare = _proved(kind, _bare_rows(kind, lines, look, ends, today=today, order=order), values)
@@ -185,6 +186,20 @@ def _below(above: Cell | None, cell: Cell, *, barred: bool) -> bool:
     return barred or above is None or above.left - EDGE <= cell.left < max(above.right, above.left + EDGE)
 
 
+def _with_amounts(kind: RowKind, rows: list[FoundRow], values: Mapping[str, Value]) -> list[FoundRow]:
+    """Return rows of a price alone, which add up to a sum of the document, with that price as their amount."""
+    if kind.product is None or any(
+        {kind.product.gives, kind.product.of[0]} & set(row.values) for row in rows
+    ):
+        return rows
+    price, gives = kind.product.of[1], kind.product.gives
+    named = [
+        replace(row, values={gives if name == price else name: value for name, value in row.values.items()})
+        for row in rows
+    ]
+    return named if len(rows) > 1 and _is_summed(_proved(kind, named, values)) else rows
+
+
 def _completed(kind: RowKind, row: FoundRow, comma: bool) -> FoundRow:
     """Return a row with the factor of its product that no head names, where a number of its line is it."""
     if kind.product is None or kind.product.gives not in row.values:
@@ -210,6 +225,7 @@ def _values(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str
     if line.barred != heads.barred:
         return {}
     found: dict[str, Value] = {}
+    own = ""
     numbered = {column.field.name for column in heads.columns if column.numbered}
     for name, cell in heads.of(line.cells).items():
         field = kind.field(name)
@@ -219,11 +235,14 @@ def _values(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str
         if value is not None:
             found[name] = value
         if kind.measured and name in _MEASURES and (said := measured(cell.text, kind.words_of_ends)):
-            found |= {"unit": said.unit} if said.unit and "unit" not in found else {}
+            if said.value is not None:
+                found[name] = said.value  # "300 000" is one number
+            own = said.unit or own
             if said.min is not None and said.max is not None and (name == "value" or -said.min == said.max):
                 found.pop(name, None)
                 found |= {"min": said.min, "max": said.max}
-    return found
+    # "%" beside the number says more than "Y-value" in the column of units.
+    return found | ({"unit": own} if own and not is_unit(str(found.get("unit", "?"))) else {})
 
 
 _MEASURES = ("min", "typ", "max", "value")
@@ -324,7 +343,7 @@ def _proved(kind: RowKind, rows: list[FoundRow], values: Mapping[str, Value]) ->
             return [replace(row, confidence=max(row.confidence, SUMMED)) for row in rows]
         if rows[0].confidence == UNPROVED and known:
             # Till rows that do not add up hold a rebate or a line that is none: too many doubts for any of them.
-            rows = [replace(row, confidence=UNPROVED - 0.1) for row in rows]
+            return []
     return [replace(row, confidence=PROVED) if _multiplies(kind, row) else row for row in rows]
 
 

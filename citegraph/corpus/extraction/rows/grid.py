@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 _GAP_CELL = re.compile(r"[^\s|]\S*(?: \S+)*")
 _RULE = re.compile(r"[\s|:+=_.-]*")
+_WIDE = {0xFF10 + digit: str(digit) for digit in range(10)} | {0xFF0E: "."}
+"""Digits and points as wide as ideographs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class GridLine:
 def grid_lines(text: str) -> Iterator[GridLine]:
     """Yield the lines of a text; page breaks end lines too."""
     start = 0
-    for line in re.split(r"[\n\f]", text):
+    for line in re.split(r"[\n\f]", text.translate(_WIDE)):
         barred = "|" in line
         cells = tuple(_barred(line, start) if barred else _gapped(line, start))
         yield GridLine(start, start + len(line), line, cells, barred)

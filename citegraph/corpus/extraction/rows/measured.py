@@ -26,18 +26,24 @@ _TO = rf"(?:~|\.\.\.?|…|÷|-|/|{_WORD_TO})"
 _END = r"(?P<{}>(?<![^\W\d_])[^\W\d_]{{2,8}}\.?(?![^\W\d_]))"
 _NUMBER = rf"[-+]?\s?{DIGITS_PATTERN}"
 _SAID = re.compile(
-    rf"(?:{_END.format('before')}\s)?(?P<sign>[≥>≤<±]|\+/-)?=?\s?(?P<one>{_NUMBER})\s?(?P<first>(?!{_WORD_TO}){_UNIT})?"
+    rf"(?:{_END.format('before')}\s(?:[^\W\d_]{{2,3}}\s)?)?(?P<sign>[≥>≤<±]|\+/-)?=?\s?(?P<one>{_NUMBER})\s?(?P<first>(?!{_WORD_TO}\s?[-+±]?\s?\d){_UNIT})?"
     rf"(?:\s?{_TO}\s?±?\s?(?P<two>{_NUMBER})\s?(?P<second>{_UNIT})?"
-    rf"|\s(?P<next>[-+]?{DIGITS_PATTERN})(?:\s(?P<last>[-+]?{DIGITS_PATTERN}))?\s(?P<third>{_UNIT})"
+    rf"|(?(first)(?!))\s(?P<next>[-+]?{DIGITS_PATTERN})(?:\s(?P<last>[-+]?{DIGITS_PATTERN}))?\s(?P<third>{_UNIT})"
     rf"|\s?(?:±|\+/-)\s?{DIGITS_PATTERN}\s?(?P<about>{_UNIT})?)?"
-    rf"(?:\s?{_END.format('behind')})?\s*(?:[(（@].{{0,60}})?",
+    rf"(?:\s?{_END.format('behind')}(?:\s[^\W\d_]{{2,12}}){{0,3}})?\s*(?:[(（@].{{0,60}})?",
     re.IGNORECASE,
 )
+_MORE = re.compile(r"(?<=[^\W\d_%°])[,;] ?.*\d.*")
+"""Another number behind one with its unit: "230 V, 50 Hz"."""
+_MARKED = re.compile(r"([^()]*\d)\d\)")
+"""A number with the mark of a footnote behind it: 400 in "4001)"."""
 _NONE_BEFORE = re.compile(r"^(?:-\s?)+(?=[±≤<≥>])")
 """Dashes of empty cells before a number."""
 _UNIT_OF_NAME = re.compile(rf"\s*[(\[（]\s?(?P<unit>{_UNIT})\s?[)\]）]$")
 _INDEX = re.compile(r"^(?:\d{1,3}(?:\.\d{1,2})?[.)]?\s+)?[^\w(]{0,3}\s*")
 _SPLIT = re.compile(r"\s*:\s*|\s+(?=[≥>≤<±+-]?\s?\d)|\s(?=[^\W\d_]{3,8}\.?\s\d)")
+_CONDITION = re.compile(r"(?<=[^\W\d_]{3})(?: \S{1,6})? (?=\S* ?[=<>≤≥@]).*")
+"""What a rating holds under, behind its name and symbol in one line."""
 _NO_NAME = re.compile(r"[a-z)]\.\s+[A-Z]|[:;!?=@,]")
 
 
@@ -79,9 +85,11 @@ def measured(text: str, ends: tuple[tuple[str, str], ...], *, apart: bool = True
 
     Args:
         ends: (word, end) of the words that say which end a number is ("maximum", "max").
-        apart: whether it is a cell of its own, in which any other word may stand behind the unit ("24 V DC").
+        apart: whether it is a cell of its own, in which any other words may stand around the two ("24 V DC", "up to 3 A").
     """
-    found = _SAID.fullmatch(_NONE_BEFORE.sub("", text.translate(_ALIKE).strip()))
+    text = _MARKED.sub(r"\1", text.strip()) if _MARKED.fullmatch(text.strip()) else text
+    plain = _NONE_BEFORE.sub("", text.translate(_ALIKE).strip())
+    found = _SAID.fullmatch(plain) or (_SAID.fullmatch(_MORE.sub("", plain)) if apart else None)
     if found is None:
         return None
     marks = [mark for name in ("first", "second", "third", "about") if (mark := found[name])]
@@ -91,9 +99,7 @@ def measured(text: str, ends: tuple[tuple[str, str], ...], *, apart: bool = True
         for part in ("before", "behind")
         if found[part]
     ]
-    if not all(map(is_unit, marks)) or not all(
-        end or (apart and marks and word == found["behind"]) for word, end in words
-    ):
+    if not all(map(is_unit, marks)) or not all(end or (apart and marks) for _, end in words):
         return None
     if found["two"] and "/" in found.group() and not (found["first"] and found["second"]):
         return None
@@ -153,7 +159,7 @@ def _rated(line: GridLine, ends: tuple[tuple[str, str], ...]) -> Iterator[Rated]
     place = 0
     while place < len(cells):
         name, said, taken, apart = cells[place], None, 1, True
-        for split in _SPLIT.finditer(name, 0, _LONGEST_NAME + 8):
+        for split in _SPLIT.finditer(name, 0, 2 * _LONGEST_NAME):
             if len(name) - split.end() > _LONGEST_NAME:
                 continue
             apart = ":" in split[0].translate(_ALIKE)
@@ -173,7 +179,7 @@ def _rated(line: GridLine, ends: tuple[tuple[str, str], ...]) -> Iterator[Rated]
                     taken, apart = last + 1 - place, True
         if said is None:
             taken = 1
-        elif called := _called(name):
+        elif called := _called(name, apart=apart):
             yield Rated(line, called, said, apart)
         place += taken
 
@@ -186,8 +192,9 @@ def _with_unit(name: str, text: str, ends: tuple[tuple[str, str], ...], *, apart
     return replace(said, unit=of_name["unit"]) if of_name and is_unit(of_name["unit"]) else None
 
 
-def _called(text: str) -> str:
-    """Return what a rating is called, without its number and the unit behind it; nothing of what is no name."""
+def _called(text: str, *, apart: bool) -> str:
+    """Return what a rating is called, without its number, the unit behind it and a condition ("IC = 2 mA"); nothing of no name."""
+    text = _CONDITION.sub("", text.translate(_ALIKE))
     name = _UNIT_OF_NAME.sub("", _INDEX.sub("", text.translate(_ALIKE), count=1).strip(" :.·•"))
     words = name.split()
     if len(name) > _LONGEST_NAME or not 0 < len(words) <= _MOST_WORDS or _NO_NAME.search(name):
@@ -198,4 +205,4 @@ def _called(text: str) -> str:
         if len(words) > 1
         else re.search(r"[^\W\d_]{5}|[^\W\d_a-zA-Z]{2}", name)
     )
-    return name if long and name[:1].isalpha() and not name[:1].islower() else ""
+    return name if long and name[:1].isalpha() and (apart or not name[:1].islower()) else ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
 
 from citegraph.corpus.extraction.rows.grid import Cell, GridLine
 from citegraph.corpus.schema.bucket import RowKind
@@ -51,7 +52,11 @@ class Heads:
         The cells of a field with several columns are put together.
         """
         found: dict[str, tuple[float, Cell]] = {}
+        counted = {} if self.barred else self._in_order(cells)
         for cell in cells:
+            if name := counted.get(cell.start):
+                found[name] = -1.0, cell
+                continue
             column = self._column(cell) if cell.text else None
             if column is None:
                 continue
@@ -63,6 +68,22 @@ class Heads:
                 found[name] = away, cell
         return {name: cell for name, (_, cell) in found.items()}
 
+    def _in_order(self, cells: Sequence[Cell]) -> dict[int, str]:
+        """Return the fields of cells of numbers that stand side by side, by where they begin, when as many columns of numbers do.
+
+        A number that is narrower than its head may lie nearer to the head beside it.
+        """
+        columns = sorted(self.columns, key=lambda column: column.left)
+        for kind, group in groupby(columns, key=lambda column: column.field.type):
+            names = [column.field.name for column in group]
+            if kind != "decimal" or len(names) < _ORDERED:
+                continue
+            runs = (list(run) for number, run in groupby(cells, key=_is_number) if number)
+            fitting = [run for run in runs if len(run) == len(names)]
+            if len(fitting) == 1:
+                return dict(zip((cell.start for cell in fitting[0]), names, strict=True))
+        return {}
+
     def _column(self, cell: Cell) -> Column | None:
         if self.barred:
             starts = ((column, (column.left, *(left for left, _ in column.more))) for column in self.columns)
@@ -72,6 +93,16 @@ class Heads:
         if any(_apart(cell, *other) < away for other in self.others):
             return None
         return near
+
+
+_ORDERED = 3
+"""Columns of numbers side by side from which their order tells them apart."""
+_NUMERIC = re.compile(r"[-+–−—±≤≥<>~ ]*(?:\d[\d.,' ]*\W{0,2})?")
+"""A number with its sign, or the dash of an empty cell."""
+
+
+def _is_number(cell: Cell) -> bool:
+    return bool(cell.text) and _NUMERIC.fullmatch(cell.text) is not None
 
 
 def _apart(cell: Cell, left: int, right: int) -> float:

@@ -142,3 +142,31 @@ def test_a_label_is_found_regardless_of_case(printed: str) -> None:
 def test_letters_that_a_pattern_takes_for_another_are_found(printed: str) -> None:
     papers = bucket({"name": "number", "type": "keyword", "extract": [{"labels": ["invoice"]}]})
     assert extract(papers, Source(printed, today=TODAY)).values == {"number": "7"}
+
+
+HALL = (
+    "Rules of the hall\n\nMembers of Harbour Loft may use the hall. Harbour Loft keeps it warm. Harbour Loft is closed on "
+    "Sundays. The roof was mended by Ada Quill. Write to Harbour Loft by 4 May 2031.\n"
+)
+
+
+def test_a_question_finds_what_no_other_rule_does_and_a_name_that_recurs() -> None:
+    papers = bucket(
+        {"name": "keeper", "type": "keyword", "extract": [{"question": "Who keeps the hall warm?"}]},
+        {"name": "person", "type": "keyword", "extract": [{"question": "Who mended the roof?"}]},
+        {"name": "last", "type": "date", "extract": [{"question": "By when must one write?"}]},
+        {"name": "size", "type": "decimal", "extract": [{"question": "How large is the hall?"}]},
+        {
+            "name": "shut",
+            "type": "keyword",
+            "extract": [{"question": "Who keeps the hall warm?"}, {"pattern": r"closed on (\w+)"}],
+        },
+    )
+    fields = extract(papers, Source(HALL, today=TODAY)).fields
+    assert {name: item.best.value for name, item in fields.items()} == {
+        "keeper": "Harbour Loft",
+        "last": date(2031, 5, 4),
+        "shut": "Sundays",
+    }
+    best = fields["keeper"].best
+    assert (HALL[best.start : best.end], best.method) == ("Harbour Loft", "question")

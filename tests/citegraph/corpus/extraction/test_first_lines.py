@@ -5,7 +5,13 @@ from datetime import date
 import pytest
 
 from citegraph.corpus.extraction.engine import Source, extract
-from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
+from citegraph.corpus.extraction.first_lines import (
+    find_certifier,
+    find_day,
+    find_holder,
+    find_number,
+    find_writer,
+)
 from citegraph.corpus.schema.bucket import load_buckets, show
 
 BUCKETS = load_buckets()
@@ -159,3 +165,20 @@ def test_who_certifies_within_a_line_and_the_number_behind_its_sign() -> None:
     text = "CERTIFICATE\n   № KX.07.0044-B\nNote: Elm Oars, Inc. certifies that the oar floats.\n"
     said = found("certificates", text)
     assert (said["certificate_id"], said["issuer"]) == ("KX.07.0044-B", "Elm Oars, Inc.")
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("Faktura – daňový doklad č. 2031-7", "2031-7"),
+        ("Elm Boats    Commercial invoice № 88", "88"),
+        ("Invoice of 3 May 2031", None),
+        ("Invoice 2031", None),
+        ("Invoices are due within 30 days of 12", None),
+        ("Gauge 7", None),
+    ],
+)
+def test_the_number_ends_the_line_that_says_what_the_document_is(line: str, number: str | None) -> None:
+    text = f"Elm Boats Ltd\n{line}\nSails and ropes\n"
+    found = find_number(text, ["invoice", "faktura"])
+    assert (text[slice(*found[:2])] if found else None) == number

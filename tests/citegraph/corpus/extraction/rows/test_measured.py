@@ -28,6 +28,12 @@ ENDS = (("max", "max"), ("minimum", "min"), ("typ", "typ"))
         ("1 2 4 V", Measured(min=1, typ=2, max=4, unit="V")),
         ("31Ω±3Ω (dry air)", Measured(value=31, unit="Ω")),
         ("50 Ω ± 7 %", Measured(value=50, unit="Ω")),
+        ("3 A", Measured(value=3, unit="A")),
+        ("DC 9 V", Measured(value=9, unit="V")),
+        ("up to 3 A per pin", Measured(value=3, unit="A")),
+        ("230 V, 50/60 Hz", Measured(value=230, unit="V")),
+        ("3001)", Measured(value=300)),
+        ("(3001)", None),
         ("12 widgets", None),
         ("5 V, no load", None),
         ("1/64", None),
@@ -67,4 +73,37 @@ def test_a_range_in_a_column_of_one_value_is_two_ends() -> None:
     assert ratings(text) == [
         {"parameter": "Storage temperature", "min": -55.0, "max": 150.0, "unit": "°C"},
         {"parameter": "Weight", "value": 3.0, "unit": "g"},
+    ]
+
+
+def test_as_many_numbers_as_columns_stand_in_their_order() -> None:
+    # The first number lies beneath the head of the second column, in digits as wide as ideographs; a dash is a cell, too.
+    text = (
+        "Parameter        Condition      Min     Typical     Max     Unit\n"
+        "Hold current     25 °C                  1.2     1．4     1.6     mA\n"
+        "Cycles           25 °C                300 000   1 000 000   -     n\n"
+    )
+    assert ratings(text) == [
+        {"parameter": "Hold current", "condition": "25 °C", "min": 1.2, "typ": 1.4, "max": 1.6, "unit": "mA"},
+        {"parameter": "Cycles", "condition": "25 °C", "min": 300000.0, "typ": 1000000.0, "unit": "n"},
+    ]
+
+
+def test_a_unit_beside_the_number_goes_before_a_word_in_the_column_of_units() -> None:
+    text = "| Parameter | Typ | Max | Unit |\n|---|---|---|---|\n| Gloss | 38% | 45% | Q-value |\n| Weight | 3 | | g |\n"
+    assert ratings(text) == [
+        {"parameter": "Gloss", "typ": 38.0, "max": 45.0, "unit": "%"},
+        {"parameter": "Weight", "typ": 3.0, "unit": "g"},
+    ]
+
+
+def test_a_condition_within_a_line_is_no_part_of_the_name() -> None:
+    text = (
+        "QX71\n\nForward voltage drop VF IF = 3 mA, 25 °C 0.7 V\nReverse leakage current IR VR=5V 12 µA\n"
+        "Junction capacitance CT 3 pF\n"
+    )
+    assert [(row["parameter"], row["value"], row["unit"]) for row in ratings(text)] == [
+        ("Forward voltage drop", 0.7, "V"),
+        ("Reverse leakage current", 12.0, "µA"),
+        ("Junction capacitance CT", 3.0, "pF"),
     ]
