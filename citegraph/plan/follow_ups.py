@@ -17,7 +17,7 @@ from citegraph.language.terms import SHORT, same_noun
 from citegraph.language.word_tables import pattern
 from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
-from citegraph.plan.shape import formed, shape
+from citegraph.plan.shape import formed, shape, usual
 from citegraph.plan.stored_filters import fields_of, flat, inferred, printed
 from citegraph.plan.unbound import fields_bound
 from citegraph.question import cues
@@ -475,12 +475,8 @@ def _edited(
         stated = stated_date(corpus, bucket, turn, rank.field)
         return ranked(changed, name, replace(rank, field=stated), wanted), lines
     if groups:
-        usual: WantedNumber = {
-            "function": "sum" if bucket.main_amount else "count",
-            "field": bucket.main_amount,
-        }
-        base = number or (plan["aggregate"] if plan["intent"] == "compute" else usual)
-        chosen = base if base["function"] != "none" else usual
+        base = number or (plan["aggregate"] if plan["intent"] == "compute" else None)
+        chosen = base if base and base["function"] != "none" else usual(bucket)
         changed, left_out = without_single_groups(changed, name, before, reading, groups)
         return as_number(
             changed, {"function": chosen["function"], "field": chosen["field"], "group_by": groups}

@@ -72,7 +72,7 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
     if groups and not (made and made.get("group_by")):
         asked = intent == "compute" or asks(question, "sum") or asks(question, "count")
         asked = asked or (lead["noun"] == "plural" and not cues.LIST.search(question) and not order)
-        wanted = aggregate if aggregate["function"] != "none" else _usual(bucket)
+        wanted = aggregate if aggregate["function"] != "none" else usual(bucket)
         if wanted["function"] == "distinct" and wanted["field"] in groups:  # "how many per colour"
             wanted = {"function": "count", "field": None}
         intent, aggregate = ("compute", wanted | {"group_by": groups}) if asked else (intent, aggregate)
@@ -150,7 +150,7 @@ def _as_tagged(bucket: Bucket, question: str, lead: Reading, made: Shape, read: 
         return made
     if read == "group":
         each = values_asked(bucket, question)
-        return shape("compute", {**_usual(bucket), "group_by": [each.name]}) if each else made
+        return shape("compute", {**usual(bucket), "group_by": [each.name]}) if each else made
     field = measured(bucket, question, read, lead) if read in {"sum", "average", "median"} else None
     return shape("compute", {"function": read, "field": field.name}) if field else made
 
@@ -276,7 +276,7 @@ def _bounded_field(bucket: Bucket, lead: Reading) -> str | None:
     return next((name for name in named if (item := bucket.field(name)) and item.type in COMPUTED), None)
 
 
-def _usual(bucket: Bucket) -> WantedNumber:
+def usual(bucket: Bucket) -> WantedNumber:
     """Return the number of groups that nothing else is said of: their amount, else how many documents."""
     return {"function": "sum" if bucket.main_amount else "count", "field": bucket.main_amount}
 

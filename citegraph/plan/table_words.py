@@ -14,9 +14,8 @@ from citegraph.language.date_order import DateOrder
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import pattern, source
 from citegraph.question.alternatives import arrange
-from citegraph.question.clauses import period_clause
+from citegraph.question.clauses import period_clause, remaining
 from citegraph.question.functions import KINDS, counting, spans
-from citegraph.question.groups import UNITS
 from citegraph.question.measures import RANGE, compared, range_of
 from citegraph.question.negation import Denials
 from citegraph.question.ordering import RANKS
@@ -93,7 +92,7 @@ class TableReader:
         filters = [*arranged, *self._either]
         tested = {name for item in filters for name in filtered_fields(item)}
         self.tested = {at for at, field in enumerate(self._said.bucket.fields) if field.name in tested}
-        return {"filters": [stored(item) for item in filters], "unused": self._left(denials)}
+        return {"filters": [stored(item) for item in filters], "unused": self._left(filters, denials)}
 
     # ------------------------------------------------------------ columns
 
@@ -353,37 +352,18 @@ class TableReader:
             word == other or (word[:4] == other[:4] and find_phrase(word, other)) for other in self._known
         )
 
-    def _left(self, denials: Denials) -> list[str]:
+    def _left(self, filters: Sequence[Clause | Group], denials: Denials) -> list[str]:
         """Return the denials of nothing known, and the content words that nothing took."""
-        asking = self._asking()
-        small = pattern(
-            "small",
-            "states",
-            "be",
-            "helping",
-            "and",
-            "or",
-            "indefinite",
-            "polar",
-            "than",
-            "along",
-            "universal",
-        )
-        units = [f"unit_{unit}" for unit in UNITS]
-        left = [self.question[slice(*span)] for span in denials.idle if self._said.free(*span)]
-        for match in re.finditer(r"[^\W_]+(?:[.,][^\W_]+)*", self.question):
-            span, word = match.span(), terms.bare(match[0])
-            grouped = any(start <= span[0] - 8 and 0 <= span[0] - end < 8 for start, end in asking)
-            if not self._said.free(*span) or self._is_known(word):
-                continue
-            if word in terms.stop_words() and not self._is_capital(span):
-                continue
-            if any(start <= span[0] and span[1] <= end for start, end in asking) or small.fullmatch(word):
-                continue
-            if grouped and pattern(*units).fullmatch(word):
-                continue
-            left.append(match[0])
-        return list(dict.fromkeys(left))
+        idle = [self.question[slice(*span)] for span in denials.idle if self._said.free(*span)]
+        for span in self._asking():
+            self._said.use(*span)
+        written = {terms.bare(match[0]): match[0] for match in terms.WORD.finditer(self.question)}
+        left = [
+            written.get(word, word)
+            for word in remaining(self._said, filters)
+            if not (word in terms.stop_words() or pattern("small").fullmatch(word) or self._is_known(word))
+        ]
+        return [*idle, *left]
 
 
 _DENIED = re.compile(rf"{source('except', 'deny', 'deny_noun')}\W*$", re.IGNORECASE)
