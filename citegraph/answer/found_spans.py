@@ -17,6 +17,8 @@ READ = 6
 """Windows that are read: some 60 ms of one core each (`python -m benches.encoder_bench`)."""
 WHOLE = 64
 """Windows that are read of a whole document: all of 38,000 characters, of longer ones those nearest to the question."""
+NEAREST = 16
+"""Of a document in the question's language: what it states stood in one of the five windows nearest by words (docs/measured.md)."""
 WINDOW = 600
 """Characters that are read at once: a passage with what stands around it."""
 ROOT = 5
@@ -234,7 +236,7 @@ def read_whole(
         fits = form is None or says_more(form, text[slice(*window[1:])], asked)
         if not shared or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
             near.append(window)
-    return _seen(finder, question, text, near[:limit], wanted, language)
+    return _seen(finder, question, text, near[: min(limit, NEAREST) if shared else limit], wanted, language)
 
 
 def _near(
