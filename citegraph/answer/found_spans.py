@@ -17,6 +17,8 @@ READ = 6
 """Windows that are read: some 60 ms of one core each (`python -m benches.encoder_bench`)."""
 WHOLE = 64
 """Windows that are read of a whole document: all of 38,000 characters, of longer ones those nearest to the question."""
+NEAREST = 16
+"""Of a document in the question's language: what it states stood in one of the five windows nearest by words (docs/measured.md)."""
 WINDOW = 600
 """Characters that are read at once: a passage with what stands around it."""
 ROOT = 5
@@ -268,7 +270,8 @@ def read_whole(
         if not shared or measured or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
             near.append(window)
     alone = 1 / len(near) if measured and near else 0.0
-    return _seen(finder, question, text, near[:limit], wanted, language, alone)
+    most = min(limit, NEAREST) if shared and not measured else limit
+    return _seen(finder, question, text, near[:most], wanted, language, alone)
 
 
 def _near(

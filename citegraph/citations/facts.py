@@ -348,6 +348,8 @@ def _read_digits(rest: str, comma_decimal: bool, facts: list[Fact]) -> str:
 
 def _mark_labels(text: str, facts: list[Fact]) -> None:
     """Mark the bare numbers that count headings, clauses and items."""
+    if all(fact.kind != "number" or fact.dimension or fact.scaled for fact in facts):
+        return
     labels = {match.start(match.lastgroup or 0) for match in _NUMBERED.finditer(text)}
     labels |= {match.start("item") for match in _REFERRED.finditer(text)}
     for place, fact in enumerate(facts):

@@ -52,7 +52,7 @@ from citegraph.citations.figures.cell_labels import (
 )
 from citegraph.citations.figures.counted import other_period, other_turn, other_way
 from citegraph.citations.figures.derivations import count_of, from_code, recompute
-from citegraph.citations.figures.keys import keyed_values, line_of, of_another_key, parts
+from citegraph.citations.figures.keys import keyed_values, line_of, measured, of_another_key, parts
 from citegraph.citations.figures.label_pairs import (
     entries_of,
     exchanged,
@@ -564,6 +564,8 @@ class _Run:
             for fact, key, rival in of_another_key(query.view, values, stated.around):
                 if not shown_as_computed(query.view, fact, stated):
                     return f"{show(fact)} stands elsewhere; for {show(key)} the source says {show(rival)}"
+        if not any(map(measured, query.view.facts)):
+            return ""
         lines = [
             line_of(
                 view(unit.text, self.pool.document(self.pool.evidence[e].doc_id).comma),

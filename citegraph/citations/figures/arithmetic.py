@@ -160,16 +160,16 @@ def _results(wanted: Fact, operands: Sequence[Operand], averages: bool) -> Itera
 # ---------------------------------------------------------------- numbers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Value:
-    """A value under way.
+    """A value under way, of which thousands are made for one that is wanted.
 
     Attributes:
         raw: as it is printed, without the factor of its unit.
         factor: what makes of it the base unit.
         unit: its dimension, "" for a bare number.
         firm: printed in three digits or more, in two and shown by the claim, or in a table: a bare one may have any unit.
-        text: how it came about.
+        made: how it came about: of two values by a sign, or as it is printed.
         places: digits behind its decimal point, None where it was computed.
         times: how often one span of time fits in another: no span of time itself.
     """
@@ -178,9 +178,17 @@ class _Value:
     factor: Decimal
     unit: str
     firm: bool
-    text: str
+    made: "tuple[_Value, str, _Value] | str"
     places: int | None = None
     times: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return how it came about, for people."""
+        if isinstance(self.made, str):
+            return self.made
+        one, sign, other = self.made
+        return f"{_inner(one)} {sign} {_inner(other)}"
 
     @property
     def amount(self) -> Decimal:
@@ -251,18 +259,16 @@ def _together(one: _Value, other: _Value, share: bool) -> Iterator[_Value]:
         x, y, factor, unit = scale
         big, small = (one, other) if abs(x) >= abs(y) else (other, one)
         places = None if one.places is None or other.places is None else max(one.places, other.places)
-        yield _Value(abs(x - y), factor, unit, firm, f"{_inner(big)} - {_inner(small)}", places)
-        yield _Value(x + y, factor, unit, firm, f"{_inner(one)} + {_inner(other)}", places)
+        yield _Value(abs(x - y), factor, unit, firm, (big, "-", small), places)
+        yield _Value(x + y, factor, unit, firm, (one, "+", other), places)
         for a, b, first, second in ((x, y, one, other), (y, x, other, one)):
             if b and a != b:
                 if share and not one.share:
-                    text = f"({_inner(first)} - {_inner(second)}) / {_inner(second)}"
-                    yield _Value(
-                        a / b * 100, Decimal(1), "percent", True, f"{_inner(first)} / {_inner(second)}"
-                    )
-                    yield _Value((a - b) / b * 100, Decimal(1), "percent", True, text)
-                text = f"{_inner(first)} / {_inner(second)}"
-                yield _Value(a / b, Decimal(1), "", False, text, times=one.time and other.time)
+                    more = _Value(a - b, factor, unit, firm, (first, "-", second))
+                    yield _Value(a / b * 100, Decimal(1), "percent", True, (first, "/", second))
+                    yield _Value((a - b) / b * 100, Decimal(1), "percent", True, (more, "/", second))
+                times = one.time and other.time
+                yield _Value(a / b, Decimal(1), "", False, (first, "/", second), times=times)
     for first, second in ((one, other), (other, one)):
         yield from _multiplied(first, second)
 
@@ -273,22 +279,19 @@ def _multiplied(base: _Value, times: _Value) -> Iterator[_Value]:
         if not base.time and not (base.share and not (base.firm and times.firm)):
             part = base.raw * times.raw / 100
             for sign, result in (("×", part), ("+", base.raw + part), ("-", base.raw - part)):
-                yield _Value(
-                    result, base.factor, base.unit, base.firm, f"{_inner(base)} {sign} {_inner(times)}"
-                )
+                yield _Value(result, base.factor, base.unit, base.firm, (base, sign, times))
     elif (not times.unit or base.unit.startswith("money")) and not base.share:
         if abs(times.raw) > 1 and base.raw != 1:
             product = base.raw * times.raw
             firm = bool(base.unit) or (base.firm and times.firm)
-            yield _Value(product, base.factor, base.unit, firm, f"{_inner(base)} × {_inner(times)}")
+            yield _Value(product, base.factor, base.unit, firm, (base, "×", times))
         if times.raw and abs(times.raw) != 1 and base.unit and not _same_unit(base.unit, times.unit):
-            yield _Value(
-                base.raw / times.raw, base.factor, base.unit, True, f"{_inner(base)} / {_inner(times)}"
-            )
+            yield _Value(base.raw / times.raw, base.factor, base.unit, True, (base, "/", times))
 
 
 def _inner(value: _Value) -> str:
-    return f"({value.text})" if " " in value.text and re.search(r" [-+×/] ", value.text) else value.text
+    text = value.text
+    return f"({text})" if re.search(r" [-+×/] ", text) else text
 
 
 def _hits(wanted: Fact, result: _Value) -> bool:
@@ -327,10 +330,12 @@ def _step(wanted: Fact) -> Decimal:
 
 def _of_pairs(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
     share = family(wanted) == "percent"
+    alone = {id(item): _value(item) for item in numbers if not item.fact.scaled}
     for one, other in combinations(numbers, 2):
         if one.fact.amounts == other.fact.amounts and len(_significant(wanted)) <= 2:
             continue  # of "twelve (12) months" and twelve months elsewhere nothing is the sum
-        for made in _together(_value(one, other), _value(other, one), share):
+        first, second = alone.get(id(one)) or _value(one, other), alone.get(id(other)) or _value(other, one)
+        for made in _together(first, second, share):
             if _hits(wanted, made):
                 yield Result(made.text, (one, other))
 
@@ -386,6 +391,8 @@ def _of_chains(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
     if wanted.spelled and not wanted.dimension:
         return  # "eight" comes of almost any three values
     near = [o for o in fitting if o.named][:8] + [o for o in fitting if not o.named][:8]
+    values = {id(item): _value(item) for item in near}
+    pairs: dict[tuple[int, int], list[_Value]] = {}
     for items in combinations(near, 3):
         hidden = [o for o in items if not o.named]
         if len(hidden) > 1 and len({o.place for o in items}) > 1:
@@ -394,10 +401,11 @@ def _of_chains(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
         if wanted.dimension and not any(_same_unit(wanted.dimension, o.fact.dimension) for o in items):
             continue
         for a, b, c in ((one, other, third), (one, third, other), (other, third, one)):
-            for made in _together(_value(a), _value(b), False):
-                if "/" in made.text:
-                    continue
-                for result in _together(made, _value(c), False):
+            if (pair := (id(a), id(b))) not in pairs:
+                both = _together(values[id(a)], values[id(b)], False)
+                pairs[pair] = [made for made in both if "/" not in made.text]
+            for made in pairs[pair]:
+                for result in _together(made, values[id(c)], False):
                     if _hits(wanted, result) and "/ (" not in result.text:
                         yield Result(result.text, (a, b, c))
 

@@ -151,14 +151,14 @@ class Part:
         nearer = self.their_line >= self.own_line if self.beside else self.their_line > self.own_line
         telling = self.theirs - self.own > CLEAR and nearer
         apart = self.own > 0 if self.beside else not self.drawn
-        return telling and apart and _measured(self.fact) and _measured(self.rival)
+        return telling and apart and measured(self.fact) and measured(self.rival)
 
 
 CLEAR = 0.25
 """By how much of the words around a value its rival must have more."""
 
 
-def _measured(fact: Fact) -> bool:
+def measured(fact: Fact) -> bool:
     """Tell whether a value has a unit, or is a date with its day: bare numbers and years stand for many things."""
     return bool(fact.dimension) or (fact.date is not None and fact.date.day is not None)
 

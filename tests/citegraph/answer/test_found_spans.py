@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import (
     ABSENT,
+    NEAREST,
     SAYS,
     STATED,
     WINDOW,
@@ -123,3 +124,12 @@ def test_what_shares_nothing_with_a_question_is_read_in_another_language_alone()
     assert all("keys" in window for window in same.asked)
     assert set(same.asked) < set(other.asked)
     assert "".join(other.asked).count("Rule") == 60
+
+
+def test_of_many_windows_that_share_words_with_a_question_the_nearest_are_read() -> None:
+    note = "Keys of the gate are kept by the porter, who hands them over on Mondays"
+    text, (same, other) = "\n".join(f"{note} ({number})." for number in range(400)), (Counting(), Counting())
+    read_whole(same, "Who hands over the keys of the gate?", text, language="en")
+    read_whole(other, "Wer übergibt die Schlüssel an den Mieter?", text, language="en")
+    assert len(set(same.asked)) == NEAREST
+    assert len(set(other.asked)) > NEAREST
