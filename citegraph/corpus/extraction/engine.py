@@ -33,6 +33,7 @@ from citegraph.corpus.extraction.running_heads import find_publisher, find_runni
 from citegraph.corpus.extraction.signing import SPANNED, find_last_day, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.readers.plain_text import without_marks
+from citegraph.corpus.records.extracted.extraction_store import STORE_FROM
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document, Layout, Page, page_at
@@ -53,8 +54,8 @@ WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
 """Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
 ASKED, ANSWERED, RECURS = 1_500, 0.0, 3
 """Characters in which a question is asked, the margin from which it is answered, and how often at most a passing name is said."""
-DISAGREEMENT = 0.8
-"""Factor on the confidence of a value that another place contradicts."""
+DISAGREEMENT, NAMED = 0.8, 0.55
+"""Factor on the confidence of a value that another place contradicts; confidence of a product that the title names."""
 
 
 @dataclass(frozen=True)
@@ -494,8 +495,7 @@ class _FieldRun:
             case "number":
                 found = find_number(look.text, self.bucket.nouns)
             case "part":
-                at = self.source.heading
-                found = find_part(self.source.text, at[:2] if at else None, self.source.name)
+                found = self._part()
             case "day":
                 found = find_day(look.text, order=self._order, today=self.source.today, end=self._head_end())
             case "signing":
@@ -553,14 +553,37 @@ class _FieldRun:
             return find_heading(source.text, source.layouts, source.title, self._says_no_more) or found
         return found
 
+    def _part(self) -> tuple[int, int, float] | None:
+        """Return the part number that stands out, else what a title names beside the kind of document."""
+        at = self.source.heading
+        part = find_part(self.source.text, at[:2] if at else None, self.source.name)
+        if part and part[2] >= STORE_FROM:
+            return part
+        nouns = "|".join(sorted(map(re.escape, self.bucket.nouns), key=len, reverse=True))
+        outside = re.compile(
+            rf"\A(?:[\W_]|(?<!\w)(?:{nouns})(?!\w))+|(?:[\W_]|(?<!\w)(?:{nouns})(?!\w))+\Z", re.IGNORECASE
+        )
+        for found in (self.source.heading, self._heading()):
+            title = self.source.text[found[0] : found[1]] if found else ""
+            named = outside.sub("", title)
+            if found and len(named) > 2:
+                start = found[0] + title.index(named)
+                return start, start + len(named), min(found[2], NAMED)
+        return part
+
     def _says_no_more(self, title: str) -> bool:
-        """Tell whether a heading says what the document is, or which part it is of, not what it is called."""
+        """Tell whether a heading says in one word or more what the document is, or which part it is of, not what it is called."""
         said = fold(title)
         if said == fold(self.source.title):
             return False
         nouns = sorted(map(fold, self.bucket.nouns), key=len, reverse=True)
         noun = next((noun for noun in nouns if said == noun or said.startswith(f"{noun} ")), "")
-        return said == noun or is_part(title) or bool(noun and is_part(title[len(noun) :]))
+        return (
+            len(said.split()) < 2
+            or said == noun
+            or is_part(title)
+            or bool(noun and is_part(title[len(noun) :]))
+        )
 
     def _kind(self) -> tuple[int, int, float] | None:
         """Return the longest declared value that the title names: a document is of one kind, and mentions others."""
