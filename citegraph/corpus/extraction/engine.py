@@ -418,8 +418,10 @@ class _FieldRun:
         """Yield what answers the rule's question on the first page, when it is of the field's type and no passing word."""
         text = self.source.text
         head = text[: rule.within or ASKED]
-        [span] = _finder().find(rule.question, [head]) if head.strip() else [None]
-        if span is None or span.margin < ANSWERED:
+        if not head.strip() or (rule.unless and re.search(rule.unless, head, re.IGNORECASE)):
+            return
+        [span] = _finder().find(rule.question, [head])
+        if span.margin < ANSWERED:
             return
         said = text[span.start : span.end]
         value = next(self._find(said), None)
@@ -560,16 +562,18 @@ class _FieldRun:
         if part and part[2] >= STORE_FROM:
             return part
         nouns = "|".join(sorted(map(re.escape, self.bucket.nouns), key=len, reverse=True))
+        # "Safety data sheet according to ..." goes on about the kind; a colon or a dash begins a name.
         outside = re.compile(
-            rf"\A(?:[\W_]|(?<!\w)(?:{nouns})(?!\w))+|(?:[\W_]|(?<!\w)(?:{nouns})(?!\w))+\Z", re.IGNORECASE
+            rf"\A[\W_]*(?:(?<!\w)(?:{nouns})\s*[:–—-]+)?\W*|[\W_]*(?:(?<!\w)(?:{nouns})(?!\w)[\W_]*)*\Z",
+            re.IGNORECASE,
         )
-        for found in (self.source.heading, self._heading()):
-            title = self.source.text[found[0] : found[1]] if found else ""
-            named = outside.sub("", title)
-            if found and len(named) > 2:
-                start = found[0] + title.index(named)
-                return start, start + len(named), min(found[2], NAMED)
-        return part
+        title = self.source.text[at[0] : at[1]] if at else ""
+        named = outside.sub("", title)
+        kind = re.match(rf"(?:{nouns})(?!\w)", named, re.IGNORECASE)
+        if at is None or len(named) <= 2 or kind or form_end(named, 0, len(named)):
+            return part
+        start = at[0] + title.index(named)
+        return start, start + len(named), min(at[2], NAMED)
 
     def _says_no_more(self, title: str) -> bool:
         """Tell whether a heading says in one word or more what the document is, or which part it is of, not what it is called."""
