@@ -308,12 +308,16 @@ class _FieldRun:
     def decide(self) -> Extracted | None:
         """Return the value that the surest rule gives, with what the others say of it."""
         own = ExtractRule(keys=(self.declared.name, *self.declared.columns))
-        rules = [own, *self._rules()]
-        asked = [rule for rule in rules if rule.question]
-        winners = [winner for rule in rules if not rule.question and (winner := self._winner(rule))]
-        for others in (self._own_words(), asked):
-            winners = winners or [winner for rule in others if (winner := self._winner(rule))]
+        winners = [winner for rule in (own, *self._rules()) if (winner := self._winner(rule))]
+        for last in (self._own_words, self._questions):
+            winners = winners or [winner for rule in last() if (winner := self._winner(rule))]
         return weigh(winners)
+
+    def _questions(self) -> Iterator[ExtractRule]:
+        """Yield what is asked where neither another rule nor a pattern of the text itself says a value."""
+        if asked := [rule for rule in self.declared.extract if rule.question]:
+            text = self.source.text
+            yield from asked if not any(rule.find(text) for rule in self.declared.from_text) else ()
 
     def _own_words(self) -> Iterator[ExtractRule]:
         """Yield the rule of last resort: what people call the field, before a colon; titles and parties have signs of their own."""
@@ -329,7 +333,7 @@ class _FieldRun:
 
     def _rules(self) -> Sequence[ExtractRule]:
         """Return the rules that are asked: what the head of a mail or the XML of an invoice says, nothing else does."""
-        rules = self.declared.extract
+        rules = [rule for rule in self.declared.extract if not rule.question]
         if self.source.is_mail and any(key.startswith(MAIL) for rule in rules for key in rule.keys):
             return [rule for rule in rules if rule.keys]
         if self.source.is_written_out and any(rule.embedded for rule in rules):
