@@ -1,22 +1,24 @@
 """Fits how sure extracted values are to how often they were right, and shows what that is worth on documents not fitted to.
 
-    python -m benches.documents.calibration_bench [ARCHIVE] [--write]
+    python -m benches.documents.calibration_bench [ARCHIVE] [--write] [--strangers FOLDER LABELS]...
 
 Every value that the rules find in a labelled document of the archive counts as right or wrong, as
 `benches.documents.extraction_bench` counts; of a list, the share of its items. Values whose label the text itself does not
 show (labels that came from data inside the file) are left out. The table is fitted to the first half of the documents
-(`--write` stores it); printed is the second half: of the values at SURE or more, how many are right, and how many
+and all of the strangers' files that are given (`--write` stores it); printed is the second half: of the values at SURE or more, how many are right, and how many
 values a person is asked to look at.
 """
 
 import argparse
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from benches.documents.extraction_bench import SURE, TODAY, agrees, documents, half_of, name_of
+from benches.documents import strangers_bench
+from benches.documents.extraction_bench import HALVES, SURE, TODAY, agrees, documents, half_of, name_of
 from benches.documents.extraction_sets import SETS, GoldSet
 from citegraph.corpus.extraction.calibration import (
     BINS,
@@ -32,6 +34,7 @@ from citegraph.corpus.extraction.engine import found_by_rules, source_of
 from citegraph.corpus.records.extracted.extraction_store import STORE_FROM
 from citegraph.corpus.records.extracted.found import Extracted
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
+from citegraph.corpus.schema.document import Document
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.corpus.schema.values import coerce, is_missing
 from citegraph.errors import BadInput
@@ -94,6 +97,26 @@ def judged(archive: Path, gold: GoldSet, bucket: Bucket) -> Iterator[Judged]:
             assert declared is not None
             right = share_right(declared, fields[name].best.value, label)
             yield Judged(bucket.name, fields[name], right, half_of(str(labels["doc_id"])))
+
+
+def judged_strangers(
+    labelled: Iterable[tuple[Mapping[str, Any], Document]], buckets: Mapping[str, Bucket]
+) -> Iterator[Judged]:
+    """Yield every value that the rules find where the labels of strangers' files say what is right, as of the first half."""
+    for row, document in labelled:
+        bucket = buckets[row["bucket"]]
+        fields = found_by_rules(bucket, source_of(document, today=strangers_bench.TODAY)).fields
+        for key, names in strangers_bench.FIELDS[bucket.name].items():
+            label, name = row["values"].get(key), next((name for name in names if name in fields), "")
+            if name and label not in (None, "", []):
+                value = fields[name].best.value
+                items = value if isinstance(value, tuple) else (value,)
+                wanted = label if isinstance(label, list) else [label]
+                said = [one["name"] if isinstance(one, dict) else one for one in wanted]
+                right = sum(
+                    any(strangers_bench.says(bucket, name, item, one) for one in said) for item in items
+                )
+                yield Judged(bucket.name, fields[name], right / max(1, len(items)), HALVES[0])
 
 
 def share_right(declared: Field, found: Value, label: object) -> float:
@@ -201,12 +224,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("archive", type=Path, nargs="?", default=Path("../shared/corpora"))
     parser.add_argument("--write", action="store_true", help=f"store the table as {TABLE}")
+    parser.add_argument(
+        "--strangers", nargs=2, type=Path, metavar=("FOLDER", "LABELS"), action="append", default=[]
+    )
     chosen = parser.parse_args(arguments)
     if not chosen.archive.is_dir():
         print(f"{chosen.archive}: the archive is not there; nothing was measured", file=sys.stderr)
         return 1
     buckets = load_buckets()
-    values = [
+    looked_at = [strangers_bench.documents(*pair) for pair in chosen.strangers]
+    values = [value for some in looked_at for value in judged_strangers(some, buckets)]
+    values += [
         value
         for name, gold in SETS.items()
         if name not in LEFT_OUT

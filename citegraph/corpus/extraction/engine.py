@@ -33,6 +33,7 @@ from citegraph.corpus.extraction.running_heads import find_publisher, find_runni
 from citegraph.corpus.extraction.signing import SPANNED, find_last_day, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.readers.plain_text import without_marks
+from citegraph.corpus.records.extracted.extraction_store import STORE_FROM
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document, Layout, Page, page_at
@@ -53,8 +54,8 @@ WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
 """Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
 ASKED, ANSWERED, RECURS = 1_500, 0.0, 3
 """Characters in which a question is asked, the margin from which it is answered, and how often at most a passing name is said."""
-DISAGREEMENT = 0.8
-"""Factor on the confidence of a value that another place contradicts."""
+DISAGREEMENT, NAMED = 0.8, 0.55
+"""Factor on the confidence of a value that another place contradicts; confidence of a product that the title names."""
 
 
 @dataclass(frozen=True)
@@ -307,12 +308,16 @@ class _FieldRun:
     def decide(self) -> Extracted | None:
         """Return the value that the surest rule gives, with what the others say of it."""
         own = ExtractRule(keys=(self.declared.name, *self.declared.columns))
-        rules = [own, *self._rules()]
-        asked = [rule for rule in rules if rule.question]
-        winners = [winner for rule in rules if not rule.question and (winner := self._winner(rule))]
-        for others in (self._own_words(), asked):
-            winners = winners or [winner for rule in others if (winner := self._winner(rule))]
+        winners = [winner for rule in (own, *self._rules()) if (winner := self._winner(rule))]
+        for last in (self._own_words, self._questions):
+            winners = winners or [winner for rule in last() if (winner := self._winner(rule))]
         return weigh(winners)
+
+    def _questions(self) -> Iterator[ExtractRule]:
+        """Yield what is asked where neither another rule nor a pattern of the text itself says a value."""
+        if asked := [rule for rule in self.declared.extract if rule.question]:
+            text = self.source.text
+            yield from asked if not any(rule.find(text) for rule in self.declared.from_text) else ()
 
     def _own_words(self) -> Iterator[ExtractRule]:
         """Yield the rule of last resort: what people call the field, before a colon; titles and parties have signs of their own."""
@@ -328,7 +333,7 @@ class _FieldRun:
 
     def _rules(self) -> Sequence[ExtractRule]:
         """Return the rules that are asked: what the head of a mail or the XML of an invoice says, nothing else does."""
-        rules = self.declared.extract
+        rules = [rule for rule in self.declared.extract if not rule.question]
         if self.source.is_mail and any(key.startswith(MAIL) for rule in rules for key in rule.keys):
             return [rule for rule in rules if rule.keys]
         if self.source.is_written_out and any(rule.embedded for rule in rules):
@@ -417,8 +422,10 @@ class _FieldRun:
         """Yield what answers the rule's question on the first page, when it is of the field's type and no passing word."""
         text = self.source.text
         head = text[: rule.within or ASKED]
-        [span] = _finder().find(rule.question, [head]) if head.strip() else [None]
-        if span is None or span.margin < ANSWERED:
+        if not head.strip() or (rule.unless and re.search(rule.unless, head, re.IGNORECASE)):
+            return
+        [span] = _finder().find(rule.question, [head])
+        if span.margin < ANSWERED:
             return
         said = text[span.start : span.end]
         value = next(self._find(said), None)
@@ -494,8 +501,7 @@ class _FieldRun:
             case "number":
                 found = find_number(look.text, self.bucket.nouns)
             case "part":
-                at = self.source.heading
-                found = find_part(self.source.text, at[:2] if at else None, self.source.name)
+                found = self._part()
             case "day":
                 found = find_day(look.text, order=self._order, today=self.source.today, end=self._head_end())
             case "signing":
@@ -553,14 +559,39 @@ class _FieldRun:
             return find_heading(source.text, source.layouts, source.title, self._says_no_more) or found
         return found
 
+    def _part(self) -> tuple[int, int, float] | None:
+        """Return the part number that stands out, else what a title names beside the kind of document."""
+        at = self.source.heading
+        part = find_part(self.source.text, at[:2] if at else None, self.source.name)
+        if part and part[2] >= STORE_FROM:
+            return part
+        nouns = "|".join(sorted(map(re.escape, self.bucket.nouns), key=len, reverse=True))
+        # "Safety data sheet according to ..." goes on about the kind; a colon or a dash begins a name.
+        outside = re.compile(
+            rf"\A[\W_]*(?:(?<!\w)(?:{nouns})\s*[:–—-]+)?\W*|[\W_]*(?:(?<!\w)(?:{nouns})(?!\w)[\W_]*)*\Z",
+            re.IGNORECASE,
+        )
+        title = self.source.text[at[0] : at[1]] if at else ""
+        named = outside.sub("", title)
+        kind = re.match(rf"(?:{nouns})(?!\w)", named, re.IGNORECASE)
+        if at is None or len(named) <= 2 or kind or form_end(named, 0, len(named)):
+            return part
+        start = at[0] + title.index(named)
+        return start, start + len(named), min(at[2], NAMED)
+
     def _says_no_more(self, title: str) -> bool:
-        """Tell whether a heading says what the document is, or which part it is of, not what it is called."""
+        """Tell whether a heading says in one word or more what the document is, or which part it is of, not what it is called."""
         said = fold(title)
         if said == fold(self.source.title):
             return False
         nouns = sorted(map(fold, self.bucket.nouns), key=len, reverse=True)
         noun = next((noun for noun in nouns if said == noun or said.startswith(f"{noun} ")), "")
-        return said == noun or is_part(title) or bool(noun and is_part(title[len(noun) :]))
+        return (
+            len(said.split()) < 2
+            or said == noun
+            or is_part(title)
+            or bool(noun and is_part(title[len(noun) :]))
+        )
 
     def _kind(self) -> tuple[int, int, float] | None:
         """Return the longest declared value that the title names: a document is of one kind, and mentions others."""

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from benches.documents.calibration_bench import judged_strangers
 from benches.documents.extraction_bench import Score
 from benches.documents.strangers_bench import documents, score
 from citegraph.corpus.schema.bucket import load_buckets
+from citegraph.corpus.schema.document import Document
 
 LEASE = """LEASE AGREEMENT
 
@@ -44,6 +46,20 @@ def test_values_are_right_wrong_or_missing_and_a_file_that_is_absent_is_said(
     assert (counted.right, counted.wrong, counted.missing) == (3, 1, 2)
     assert {where for where, _, _ in counted.misses} == {"lease.txt parties", "lease.txt notice_period"}
     assert "gone.pdf of a/b is not there" in capsys.readouterr().err
+
+
+def test_what_the_rules_find_in_strangers_files_counts_for_the_calibration(tmp_path: Path) -> None:
+    values = {
+        "parties": [{"name": "Quarrow Holdings Ltd"}, {"name": "Brandl AG"}],
+        "date": "2022-05-03",
+        "term": "",
+    }
+    document = Document("lease", "contracts", LEASE, "lease.txt", "")
+    judged = judged_strangers([({"bucket": "contracts", "values": values}, document)], load_buckets())
+    assert {value.found.best.field: (value.right, value.half) for value in judged} == {
+        "parties": (0.5, "first"),
+        "agreement_date": (0.0, "first"),
+    }
 
 
 def test_a_law_may_be_labelled_by_its_adjective(tmp_path: Path) -> None:

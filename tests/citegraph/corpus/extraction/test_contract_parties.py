@@ -112,3 +112,25 @@ def test_roles_are_a_field_beside_the_names() -> None:
 def test_a_kind_is_told_by_the_title_and_not_by_what_is_mentioned() -> None:
     text = "Crew rules\n\nA lease agreement or a supply agreement needs two signatures.\n"
     assert "contract_type" not in extract(CONTRACTS, Source(text, today=date(2026, 1, 1))).fields
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "parties"),
+    [
+        (
+            "UMOWA NAJMU\nzawarta dnia 3 maja 2021 r. pomiędzy Bryza Sp. z o.o. oraz Jan Wilk\n§ 1 Lokal\n",
+            "Lease",
+            "Bryza Sp. z o.o; Jan Wilk",
+        ),
+        (
+            "HYRESAVTAL\nmellan Tallbacken Fastigheter AB och Ida Kroll\n§ 1 Lokalen\n",
+            "Lease",
+            "Tallbacken Fastigheter AB; Ida Kroll",
+        ),
+        ("業務委託契約\n第1条 目的\n", "Service", None),
+    ],
+)
+def test_contracts_in_other_languages(text: str, kind: str, parties: str | None) -> None:
+    found = extract(CONTRACTS, Source(text, today=date(2026, 1, 1))).fields
+    assert show(found["contract_type"].best.value) == kind
+    assert (show(found["parties"].best.value) if "parties" in found else None) == parties

@@ -182,3 +182,23 @@ def test_a_numbered_section_and_a_cry_are_no_titles() -> None:
     at = find_heading(text, (layout,), "")
     assert at is not None
     assert text[at[0] : at[1]] == "KX3904 Low-noise\nNPN amplifier transistor"
+
+
+@pytest.mark.parametrize(
+    ("heading", "product", "title"),
+    [
+        ("Heron Tide Gauge – Data Sheet", "Heron Tide Gauge", "Heron Tide Gauge – Data Sheet"),
+        ("Datasheet: Heron Tide Gauge", "Heron Tide Gauge", "Datasheet: Heron Tide Gauge"),
+        ("Heron", "Heron", "Gauge of tides and waves"),
+    ],
+)
+def test_a_product_without_a_number_is_what_the_title_names(heading: str, product: str, title: str) -> None:
+    lines = [
+        (heading, 24.0),
+        ("Gauge of tides and waves", 14.0),
+        *[("It is made for small harbours.", 9.0)] * 6,
+    ]
+    text, layout = page(lines)
+    fields = extract(SHEETS, Source(text, layouts=(layout,), today=date(2026, 1, 1))).fields
+    assert show(fields["product"].best.value) == product
+    assert show(fields["title"].best.value) == title
