@@ -94,7 +94,9 @@ async def test_what_is_asked_about_is_searched_beside_the_question(corpus: Corpu
     few = {"only": sorted(before | after)[:3]}
     inside, _ = await searched(corpus, {}, told=few)
     more, _ = await searched(corpus, {}, told=few | ANSWERED)
-    assert len(inside["found"][0]["hits"]) == 4 < len(more["found"][0]["hits"]), "of few documents more is kept"
+    assert len(inside["found"][0]["hits"]) == 4 < len(more["found"][0]["hits"]), (
+        "of few documents more is kept"
+    )
 
 
 @pytest.mark.parametrize("reply", [Unavailable("asleep"), {"wordings": []}])
