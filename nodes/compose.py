@@ -20,7 +20,18 @@ from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import Rejected
 from citegraph.evidence.excerpts import Span, lines_of
 from citegraph.evidence.passages import QUALITY, hydrate, question_shown, replies_shown, search_quality
-from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, numbered, of_names, pieces, room_of
+from citegraph.evidence.review_by_model import TAKEN
+from citegraph.evidence.shown import (
+    Piece,
+    as_passages,
+    asked_of,
+    filled_in,
+    hidden,
+    numbered,
+    of_names,
+    pieces,
+    room_of,
+)
 from citegraph.language.bounded import bounded
 from citegraph.llm.json_text import is_json
 from citegraph.llm.prompt_assembly import Material, Prompt
@@ -47,7 +58,7 @@ if TYPE_CHECKING:
 
 PROMPT = Prompt(
     "compose",
-    "compose-8",
+    "compose-9",
     """You answer a question from numbered passages of an archive, for people who will act on each number. Every statement is
 checked against the passages that it cites; what they do not say is struck out.
 
@@ -62,10 +73,11 @@ checked against the passages that it cites; what they do not say is struck out.
   braces, its values as printed, each with its passage: "It is {difference: $5,400 [1]; $5,000 [3]} higher [1] [3]." The
   program puts the result there, with its unit and the values. There are {sum: a; b; ...}, {average: a; b; ...},
   {difference: a; b} (a less b), {product: a; b; ...} (a price, rate or percentage times a number), {ratio: a; b},
-  {percent: a; b} (a as percent of b), {growth: new; old}, and {days: from; to}, {months: from; to}, {years: from; to} of
-  dates written YYYY-MM-DD; one may be a value of another
-  ("{ratio: {difference: a [1]; b [2]}; c [1]}"). Dates and values of which one is larger need no
-  calculation.
+  {percent: a; b} (a as percent of b), {growth: new; old}, {cagr: new; old; years} (growth a year), and {days: from; to},
+  {months: from; to}, {years: from; to} of dates written YYYY-MM-DD; one may be a value of another
+  ("{ratio: {difference: a [1]; b [2]}; c [1]}"), and a number that the question gives needs no passage. Dates and values
+  of which one is larger need no calculation.
+- Where one document led to the next, give each step with its number ("The pump is made by Ro AG [2], whose seat is Ulm [4]").
 - Mind the exact thing asked: the right part, version, party, year and condition. A passage about another one is no
   answer; say whose value it is if you must mention it.
 - When passages or fields disagree, give each value with its number, say that they differ, and which one is in force if
@@ -343,7 +355,7 @@ def pieces_kept(
         room = room_of(state, context, chosen=True)
         seen = pieces(corpus, evidence, chunks, plan, asked=asked, room=room, held=held)
         if shown := of_names(seen, kept):
-            return shown, 0
+            return filled_in(corpus, shown, chunks, TAKEN), 0
     # After the last search nobody chose: whoever writes sees as much of it as a review would.
     unread = state.get("rounds", 0) > 1
     references = evidence if unread else likeliest(corpus, state, evidence, chunks)

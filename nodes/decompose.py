@@ -37,7 +37,7 @@ MAX_SUBQUERIES = 4
 
 PROMPT = Prompt(
     "decompose",
-    "decompose-6",
+    "decompose-7",
     """You read the questions that people ask an archive of documents and say what has to be searched. You never answer them.
 
 You get today's date, the archive's buckets (each holds one kind of documents), the earlier turns of the conversation
@@ -59,11 +59,12 @@ if there were any, and the user's message. Reply with one JSON object:
 - primary_buckets: the buckets that can hold the answer, or a document that leads to it, most likely first: one when it
   is clear, up to three when it is not, none when you cannot tell. Only names from the list.
 - entities: every company, person, product, place, document and identifier (invoice, part or standard number, CVE ...)
-  that is named, as written.
+  that is named, as written; behind a company's short form the full name that you know it to have ("GM (General Motors)").
 - constraints: each condition that the documents must meet: dates, periods, amounts, parties, kinds, states. `field`
-  in plain words; `value` as a list of strings, relative dates worked out from today as ISO dates (two for between),
-  amounts as plain numbers with their currency; `raw_text` copied from the question. What is asked for is no condition.
-- topic_terms: what is asked about, as short phrases that the documents themselves would use.
+  in plain words; `value` as a list of strings, of a company's short form the full name alone, relative dates worked out
+  from today as ISO dates (two for between), amounts as plain numbers with their currency; `raw_text` copied from the
+  question. What is asked for is no condition.
+- topic_terms: what is asked about, as short phrases that the documents themselves would use; each is searched.
 - subqueries: only when one search cannot find everything, at most 4. Each is searched by itself, among the documents
   that its own words name: give it the names, dates and codes of the question that belong to it, and none that belong to
   another part. One `compare_side` for each thing compared. When a part can be asked only with the answer to another

@@ -60,9 +60,13 @@ class Prune:
         # What a model that reviews searched for anew stands beside what it had: passages of one search do not hide the next one's.
         anew = bool(old) and has_model(self.services, "review", context)
         several = len(found) > 1 and has_model(self.services, "compose", context)
+        held = memory(state).get("holding", [])
+        first = [item for item in old if holds(chunks.get(item["id"]), held)] if anew else old
+        if anew and first:
+            # What a review did not keep, and was not found again, gives way.
+            here = {item["id"] for items in (first, *(entry["hits"] for entry in found)) for item in items}
+            merged = [item for item in merged if item["id"] in here]
         if ordered is None and (anew or several or parts_apart(state.get("decomposition", {}))):
-            held = memory(state).get("holding", [])
-            first = [item for item in old if holds(chunks.get(item["id"]), held)] if anew else old
             merged = in_turn([first, *(entry["hits"] for entry in found)], merged)
         kept, dropped = within_budget(
             merged, chunks, required_words(state), context.evidence_tokens, self.most(state, context)

@@ -23,7 +23,7 @@ _SILENCE = re.compile(r"\{\s*(absent|none)\s*:\s*([^{};]*)(?:;([^{}]*))?\}")
 LONGEST = 600
 """Characters of an open bracket after which it is text."""
 CALCULATION = re.compile(
-    r"\{\s*(sum|difference|product|average|ratio|percent|growth|days|months|years)\s*:\s*([^{}]*)\}"
+    r"\{\s*(sum|difference|product|average|ratio|percent|growth|cagr|days|months|years)\s*:\s*([^{}]*)\}"
 )
 _OPERAND = re.compile(r"\{\s*([a-z]+)\s*:[^{}]*$")
 """What stands before a calculation that is a value of another one."""
@@ -39,6 +39,7 @@ _SIGN = {
     "ratio": " / ",
     "percent": " / ",
     "growth": " / ",
+    "cagr": "; ",
 }
 _PLACES = {"ratio": 2, "percent": 1, "growth": 1}
 """Decimals of a quotient."""
@@ -268,7 +269,7 @@ def _value(operand: str, comma: bool, exact: Decimal | None = None) -> _Value | 
 
 
 def _kind(operation: str) -> Operation:
-    if operation in {"percent", "growth"}:
+    if operation in {"percent", "growth", "cagr"}:
         return "ratio"
     return cast(Operation, "difference" if operation in {"days", "months", "years"} else operation)
 
@@ -296,6 +297,8 @@ def _of_numbers(operation: str, operands: Sequence[_Value | None], comma: bool) 
         return None
     if operation == "product":
         return _product(read, comma)
+    if operation == "cagr":
+        return _yearly(read, comma)
     values = _on_one_scale(read)
     if values is None or (len(values) != 2 and operation not in {"sum", "average"}):
         return None
@@ -319,6 +322,16 @@ def _of_numbers(operation: str, operands: Sequence[_Value | None], comma: bool) 
     exact = {"sum": total, "difference": values[0] - values[-1], "average": total / len(values)}[operation]
     unit = next((value.unit for value in read if value.unit != "#"), "#")
     return _with_unit(exact, decimals, unit, (comma, _grouped(read)), inputs)
+
+
+def _yearly(operands: Sequence[_Value], comma: bool) -> _Worked | None:
+    """Return the growth a year in percent that leads from the second operand to the first in so many years as the third says."""
+    values = _on_one_scale(operands[:2])
+    if len(operands) != 3 or values is None or min(*values, operands[2].exact) <= 0:
+        return None
+    exact = ((values[0] / values[1]) ** (1 / operands[2].exact) - 1) * 100
+    result = _rounded(exact, 1)
+    return f"{result:f}", exact, "%", f"{_digits(result, 1, comma, grouped=False)} %", []
 
 
 def _product(operands: Sequence[_Value], comma: bool) -> _Worked | None:

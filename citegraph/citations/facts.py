@@ -69,7 +69,9 @@ _CURRENCY_PREFIX = (
 @cache
 def _number_pattern() -> re.Pattern[str]:
     return re.compile(
-        rf"(?P<currency>(?<![A-Za-z])(?:{_CURRENCY_PREFIX}|{marks_before()}(?=[ \u00a0])))?(?P<gap>[ \u00a0]?)"
+        # A sign may have a column of its own, and a bracket before an amount that is negative.
+        rf"(?:(?P<currency>(?<![A-Za-z])(?:{_CURRENCY_PREFIX}|{marks_before()}(?=[ \u00a0])))(?:[ \u00a0]{{0,8}}\()?)?"
+        r"[ \u00a0]{0,8}"
         rf"(?P<sign>(?<![\w)])[-−+](?=\d))?(?<![\w.,])(?P<digits>{_DIGITS})"
     )
 
@@ -78,6 +80,8 @@ _AFTER = re.compile(
     r"(?P<space>[ \u00a0\u202f]*\n?[ \u00a0\u202f]*)(?P<close>\)[ ]?)?(?P<hyphen>-)?"
     r"(?P<word>[^\W\d_]+(?:[./][^\W\d_]+\d?|[²³](?:/[^\W\d_]+)?|(?<=m)[23](?:/[^\W\d_]+)?(?!\w))?\.?(?![\w$])|%|°\s?[CF]?(?:/[A-Z](?!\w))?|[€£¥$₹]|Ω|[kM]Ω|[µμ][A-Za-z]+(?:/[a-z]+)?|US\$)"
 )
+_NEXT = re.compile(r"[ \u00a0]{1,8}\(?\d")
+"""The next number of a row, behind its sign."""
 _TWO_WORDS = re.compile(
     rf"[ \u00a0-]*({alternation('statements', 'before_a_unit')})[ \u00a0-]+([^\W\d_]+)",
     re.IGNORECASE,
@@ -153,6 +157,8 @@ def _tail(
             end = match.end()
             continue
         code = currency_of(word)
+        if code and currency is not None and _NEXT.match(text, match.end()):
+            break  # of "$ 36 $ 34" the second sign is the second number's
         if code and (currency is None or same_currency(code, currency)):
             if not is_currency_here(word, text[at - 8 : at]):
                 break

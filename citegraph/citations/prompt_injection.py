@@ -210,7 +210,23 @@ def _addressed(text: str) -> list[tuple[int, int]]:
         if sum(map(str.isalpha, text[start:end])) >= LETTERS
     ]
     said = speak_to_program([undisguised(text[start:end])[0].strip() for start, end in spans])
-    return [span for span, share in zip(spans, said, strict=True) if share >= ADDRESSED]
+    return [
+        span
+        for span, share in zip(spans, said, strict=True)
+        if share >= SURELY or (share >= ADDRESSED and not _heads_numbers(text, *span))
+    ]
+
+
+_SENTENCE_SIGN = re.compile(r"[.!?:;。！？：；।؟]")
+
+
+def _heads_numbers(text: str, start: int, end: int) -> bool:
+    """Tell whether a stretch is a row of numbers or heads one within three lines, and no sentence: "Shares   Average price"."""
+    if _SENTENCE_SIGN.search(text[start:end]):
+        return False
+    own = text.rfind("\n", 0, start) + 1
+    lines = [line for line in text[own : end + AFTER].split("\n") if line.strip()][: HEADS + 1]
+    return any(2 * sum(map(str.isdigit, line)) > sum(map(str.isalpha, line)) for line in lines)
 
 
 QUOTED = 120
@@ -248,6 +264,8 @@ def beginning(stretch: str) -> str:
 ADDRESSED, LETTERS = 0.05, 5
 """Probability from which a sentence speaks to a program, and the letters that it has at least: what is withheld of real
 documents and what passes of injected ones stands in docs/security.md."""
+SURELY, HEADS = 0.5, 3
+"""Probability from which words that head numbers speak to a program too, and the lines below them in which these may begin."""
 
 
 def repeated(claim: str, evidence: Sequence[Evidence]) -> bool:

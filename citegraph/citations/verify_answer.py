@@ -7,7 +7,7 @@ from typing import Protocol
 
 from citegraph.citations import field_values
 from citegraph.citations.cited_pool import Pool, Unit, Window, build_pool, index_stems, page_of, windows
-from citegraph.citations.claim_checks import NEAR_VERBATIM, Assessment, initials_of, unknown_names
+from citegraph.citations.claim_checks import NEAR_VERBATIM, Assessment, assess, initials_of, unknown_names
 from citegraph.citations.claims import Statement, is_claim, says_not_found, split_statements
 from citegraph.citations.cross_document import (
     COMPARED,
@@ -430,14 +430,43 @@ class _Run:
         return self._by_words(query, evidence, looked, finding, formula, least)
 
     def _best(self, query: Query, findings: Sequence[Finding], evidence: Sequence[int]) -> Finding | None:
-        """Return what a claim is cited by: where most of its values stand, and of such places one that was pointed at."""
+        """Return what a claim is cited by: where the value stands that the fewest lines have, and most of its others, and of such
+        places one that was pointed at.
+        """
         pointed = self.pointed.get(query.view.text, frozenset()).intersection(evidence)
         near = examine(self.pool, query, sorted(pointed)) if pointed else []
+        found = [*near, *findings]
+        rare = self._rarest(query, evidence) if found else frozenset()
+
+        def holds(finding: Finding) -> bool:
+            return not rare.isdisjoint(range(finding.window.first, finding.window.last + 1))
+
+        if len(rare) <= FEW and not any(map(holds, found)):
+            alone = [Window(self.pool.units[m].evidence, m, m, 0.0) for m in sorted(rare)]
+            found += [Finding(w, assess(query.view, passage_of(self.pool, w), query.weights)) for w in alone]
         return max(
-            [*near, *findings],
-            key=lambda f: (f.assessment.found, f.window.evidence in pointed, closeness(f)),
+            found,
+            key=lambda f: (
+                holds(f),
+                f.assessment.found,
+                f.window.evidence in pointed,
+                closeness(f),
+            ),
             default=None,
         )
+
+    def _rarest(self, query: Query, evidence: Sequence[int]) -> frozenset[int]:
+        """Return the units of some spans that state the value of a claim which the fewest of them state."""
+        units = [m for e in evidence for m in self.pool.by_evidence.get(e, [])]
+        stating = (
+            frozenset(
+                m
+                for m in units
+                if _has(fact, self.pool.units[m], self.pool.evidence[self.pool.units[m].evidence].text)
+            )
+            for fact in query.view.facts
+        )
+        return min(filter(None, stating), key=len, default=frozenset())
 
     def _by_words(
         self,
@@ -887,6 +916,10 @@ def _without_places(finding: Finding, settled: Sequence[Fact]) -> Finding:
     """Return a finding without objections to the place of values that the claim names by the words of their own place."""
     changed = tuple(p for p in finding.assessment.changed if not any(p.fact is fact for fact in settled))
     return replace(finding, assessment=replace(finding.assessment, changed=changed))
+
+
+FEW = 8
+"""Lines with a value of a claim, of which each may be what it is cited by."""
 
 
 def _has(wanted: Fact, unit: Unit, around: str) -> bool:

@@ -27,8 +27,8 @@ NEAR, NAMED, ASIDE, FIT, UNFIT = 0.45, 0.15, 0.4, 1.4, 0.8
 """Weights: a word in a line beside, one that only names the document, one of the question that no topic and no search took
 up, a line with the kind of value asked for, one without."""
 ROW, TABLE, TWICE = 1.5, 2400, 2
-"""Weight of a row of a table; characters of a table that is shown whole once two of its rows are; lines that say the same
-words before others come first."""
+"""Weight of a row of a table; characters of a table that is shown whole once two of its rows say different words that are asked, as far as half of
+the room that is left goes; lines that say the same words before others come first."""
 PLAIN = 320
 """Characters of a line above which its words may match by chance."""
 RUNNING, TOP, FOOT = 3, 8, 4
@@ -238,6 +238,7 @@ def _choose(read: Sequence[_Read], room: int) -> None:
         spent[item.found.doc_id] += sum(b - a for a, b in item.shown)
     left = room - spent.total()
     most = room * MOST if len(seen) > 1 else room
+    rows: dict[tuple[int, int], set[frozenset[str]]] = {}
     said: Counter[frozenset[str]] = Counter(item.held[place] for item, place in sure)
     first: list[tuple[_Read, int]] = []
     again: list[tuple[_Read, int]] = []
@@ -255,13 +256,17 @@ def _choose(read: Sequence[_Read], room: int) -> None:
             item.shown = joined([*item.shown, part])
             left -= cost
             spent[item.found.doc_id] += cost
-    for item in read:
         for table in tables_of(item.found.text):
+            if not table.start <= item.lines[place][0] < table.end or table.end - table.start > TABLE:
+                continue
+            # A statement is read as one: what is asked stands in several of its rows, and the total below them.
+            asked = rows.setdefault((id(item), table.start), set())
+            asked |= {item.held[place]} if item.held[place] else set()
             cost = item.cost((table.start, table.end))
-            rows = sum(start < table.end and end > table.start for start, end in item.shown)
-            if rows > 1 and cost <= left and table.end - table.start <= TABLE:
+            if len(asked) > 1 and 0 < cost <= left // 2:
                 item.shown = joined([*item.shown, (table.start, table.end)])
                 left -= cost
+                spent[item.found.doc_id] += cost
 
 
 def _with_heads(item: _Read) -> list[Span]:
@@ -286,6 +291,20 @@ def _with_heads(item: _Read) -> list[Span]:
             ]
             parts += above[max(0, years[-1] - 1) : years[-1] + 1] if years else []
     return joined(parts, GAP)
+
+
+def heads_above(text: str, row: str) -> str:
+    """Return what heads a row of a table that begins above what was found: the first lines of its page, and those with years
+    above it; "" for what is no row.
+    """
+    lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
+    if not lines or not _ROW.search(row):
+        return ""
+    years = [at for at, line in enumerate(lines) if len(_YEAR.findall(line)) > 1 and len(line) < HEAD]
+    last = range(max(TITLE, years[-1] - 1), years[-1] + 1) if years else range(0)
+    return " | ".join(
+        line for line in [*lines[:TITLE], *(lines[at] for at in last)] if len(line) <= HEAD // TITLE
+    )
 
 
 def joined(parts: Sequence[Span], gap: int = 0) -> list[Span]:

@@ -81,7 +81,7 @@ def search_call(corpus: Corpus, item: NextCall, plan: Plan, context: Context) ->
     arguments: CallArguments = {
         "buckets": [item.bucket],
         "query": item.query,
-        "mode": "keyword" if item.tool == "search_text" else "semantic",
+        "mode": "keyword" if item.tool == "search_text" else "hybrid",  # meaning alone misses a name
         "filtered": item.keep_filters and not only and item.bucket in plan["per_bucket"],
         "only": only,
         "identifiers": list(dict.fromkeys(codes)),

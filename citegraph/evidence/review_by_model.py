@@ -42,7 +42,7 @@ from citegraph.evidence.shown import (
     pieces,
     room_of,
 )
-from citegraph.language.terms import bare, content_words
+from citegraph.language.terms import bare, content_words, stems
 from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Passage, Prompt
 from citegraph.plan.narrowing import leads_on
@@ -272,6 +272,8 @@ def unjudged(state: State) -> Decision:
     }
 
 
+SEVERAL = 3
+"""Things that are asked about from which all must stand in what the finder takes."""
 TAKEN, BEHIND = 4500, 8.0
 """Characters of passages that are taken by the finder's reading, the likeliest first, one in any case; and how far one that
 it does not read an answer in may lie behind the best where nothing is compared, of which more than one thing is asked."""
@@ -321,6 +323,11 @@ async def settled(corpus: Corpus, state: State, shown: Sequence[Piece]) -> Decis
         room = accumulate(len(piece.passage.text) for piece in ranked)
         fit = [piece.name for piece, taken in zip(ranked, room, strict=True) if taken <= TAKEN // len(chosen)]
         kept += fit or [ranked[0].name]
+    # A calculation needs several values: the finder reads one of them.
+    text = stems(" ".join(piece.passage.text for piece in own if piece.name in kept))
+    topics = decomposition.get("topic_terms", [])
+    if len(topics) >= SEVERAL and not all(stems(" ".join(content_words(topic))) <= text for topic in topics):
+        return {}
     return {"kept": kept, "by_finder": True}
 
 

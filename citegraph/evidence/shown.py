@@ -145,6 +145,36 @@ def of_names(shown: Sequence[Piece], names: Container[str]) -> list[Piece]:
     ]
 
 
+def filled_in(corpus: Corpus, shown: Sequence[Piece], chunks: Mapping[str, Chunk], room: int) -> list[Piece]:
+    """Return pieces with what was left out between their lines, the shortest gaps first, while all have `room` characters;
+    blocking. What is written from a note or statement needs it whole.
+    """
+    gaps = sorted(
+        (after[0] - before[1], at, (before[1], after[0]))
+        for at, piece in enumerate(shown)
+        for before, after in pairwise(piece.spans)
+    )
+    left = room - sum(len(piece.passage.text) for piece in shown)
+    closed: dict[int, list[Span]] = {}
+    for length, at, gap in gaps:
+        left -= length
+        if left < 0:
+            break
+        closed.setdefault(at, []).append(gap)
+    read = corpus.documents.all_of({shown[at].doc_id for at in closed})
+    made = list(shown)
+    for at, own in closed.items():
+        piece = shown[at]
+        group, *others = joined([chunks[name] for name in piece.chunk_ids])
+        if others:
+            continue
+        spans = excerpts.joined([(a - group[0].start, b - group[0].start) for a, b in (*piece.spans, *own)])
+        for page in by_page(group, spans, piece.known, around(read.get(piece.doc_id), group)):
+            if page.name == piece.name:
+                made[at] = replace(page, passage=replace(page.passage, place=piece.passage.place))
+    return made
+
+
 def as_printed(text: str, chunks: Sequence[Chunk]) -> bool:
     """Tell whether nothing of some chunks of a text was withheld."""
     return all(text[chunk.start : chunk.start + len(chunk.text)] == chunk.text for chunk in chunks)
@@ -256,13 +286,14 @@ def by_page(
         for number, (a, b) in enumerate(parts, 1):
             said += text[a:b].strip("\n\f") + (f"\n{LEFT_OUT}\n" if gaps[number].strip() else "\n")
         place = f"{head.source_file}, {page}" if page else head.source_file
+        heads = (
+            "" if start else head.heads or excerpts.heads_above(outside[0], text[parts[0][0] : parts[0][1]])
+        )
         own = [chunk for chunk in group if chunk.start < head.start + end and chunk.end > head.start + start]
         yield Piece(
             head.doc_id,
             f"{head.chunk_id}:{parts[0][0]}",
-            Passage(
-                f"[{head.doc_id}]", readable(said).rstrip(), place, heads=head.heads if not start else ""
-            ),
+            Passage(f"[{head.doc_id}]", readable(said).rstrip(), place, heads=heads),
             known,
             tuple(chunk.chunk_id for chunk in own or group),
             tuple((head.start + a, head.start + b) for a, b in parts),

@@ -371,7 +371,14 @@ def first_calls(plan: Plan, context: Context, state: State) -> list[ToolCall]:
         calls += [passage_call(plan, query) for query in beside(state["decomposition"])]
     else:
         calls = [passage_call(plan, query) for query in plan["queries"]]
-        if calls and not plan.get("parts"):
+        parts = [
+            {name: part["filters"] for name, part in side["per_bucket"].items()}
+            for side in plan.get("parts", [])
+        ]
+        own = {name: part["filters"] for name, part in plan["per_bucket"].items()}
+        if leads_on(state["decomposition"]) and any(own.values()) and own in parts:
+            calls = calls[1:]  # the documents of one part are searched for that part
+        elif calls and not parts:
             calls[0]["args"] |= topics_asked(state["decomposition"])
     return calls[:allowed]
 

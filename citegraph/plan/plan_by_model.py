@@ -181,6 +181,8 @@ def to_bind(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> bool:
     )
 
 
+FELL = frozenset({"clause dropped", "field dropped"})
+"""Kinds of notes on a condition that cannot be used."""
 FEW = 3
 """Documents at most that are read whatever else is said of them: what no name binds is seen in their passages."""
 
@@ -202,7 +204,8 @@ def bound_by_names(
         return None
     (name,) = naming
     filters, whole = read[name]
-    clauses, problems = checked_clauses(corpus, name, filters, context)
+    clauses, said = checked_clauses(corpus, name, filters, context)
+    problems = any(item["kind"] in FELL for item in said)
     count = corpus.annotations.count(name, typed_filters(clauses)) if clauses else 0
     fields = [corpus.buckets[name].field(one.field) for one in filters]
     numbers = any(field and not field.is_string for field in fields)
@@ -459,7 +462,7 @@ def problems_of(
     """Return what of a reply could not be used: clauses that fell, and values that no document has, unless the values that
     were `shown` said so: then nothing is what it finds; blocking.
     """
-    found = [item["message"] for item in notes if item["kind"] in {"clause dropped", "field dropped"}]
+    found = [item["message"] for item in notes if item["kind"] in FELL]
     for plan in reply.plans:
         declared = corpus.buckets.get(plan.bucket)
         alternatives = [one for branch in (*plan.either, *plan.sides) for one in branch]

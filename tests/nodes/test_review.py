@@ -289,7 +289,7 @@ async def test_the_models_calls_are_taken(services: Services, open_state: Any) -
         {
             "buckets": ["invoices"],
             "query": "reel",
-            "mode": "semantic",
+            "mode": "hybrid",
             "filtered": False,
             "only": ["kestrelwick-kw-240117"],
             "identifiers": [],

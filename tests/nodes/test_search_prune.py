@@ -285,6 +285,25 @@ async def test_a_reviewing_models_new_search_is_not_hidden_behind_the_old_one(se
         assert any(item["id"] == new[0]["id"] for item in kept) is shown
 
 
+async def test_what_a_review_did_not_keep_gives_way(services: Services) -> None:
+    corpus = await services.corpus()
+    plan = plan_of(bucket="generic")
+    first, _ = await run(corpus, call_of("supplier review minutes decided", "generic"), plan)
+    second, _ = await run(corpus, call_of("travel hotel night limit", "generic"), plan)
+    kept, *others = first["hits"]
+    (chunk,) = (await hydrate(corpus, [kept])).values()
+    held = {"doc": chunk.doc_id, "start": chunk.start, "end": chunk.end}
+    state: Any = {"evidence": first["hits"], "found": [second], "plan": plan, "rounds": 1}
+    state["decision"] = {"memory": {"holding": [held]}}
+    models, _ = scripted({})
+    update = await Prune(replace(services, models=models))(state, runtime(evidence_tokens=60_000))
+    stays = {item["id"] for item in update["evidence"]}
+    again = {item["id"] for item in second["hits"]}
+    assert kept["id"] in stays
+    assert stays == {kept["id"]} | again
+    assert {item["id"] for item in others} - again, "a passage found before is left out"
+
+
 async def test_a_single_short_document_is_read_whole(services: Services) -> None:
     corpus = await services.corpus()
     whole = await corpus.index.document_chunks("generic", "ecn-0072")

@@ -162,3 +162,21 @@ def test_what_is_read_as_one_fact_is_read_as_no_other() -> None:
         ("date", "January"),
     ]
     assert [fact.text for fact in dated(text)] == ["3 May 2019", "Q2 2020"]
+
+
+def test_a_sign_in_a_column_of_its_own_belongs_to_the_number_behind_it() -> None:
+    for row in ("Fees   $   640   $   710   $   (835)", "Fees $ 640 $ 710 $ (835)"):
+        assert [(fact.printed, fact.dimension) for fact in hard_facts(row)] == [
+            ("640", "money:$"),
+            ("710", "money:$"),
+            ("835", "money:$"),
+        ]
+    assert hard_facts("It costs $ 640 $ a year.")[0].text == "$ 640 $"
+
+
+def test_a_scale_alone_in_brackets_heads_a_table() -> None:
+    table = "(Millions)   2031   2030\nFees   $   (640)   $   (710)"
+    (claim,) = hard_facts("$640 million")
+    assert [
+        facts_agree(claim, fact, table) for fact in hard_facts(table) if fact.printed in {"640", "710"}
+    ] == [True, False]

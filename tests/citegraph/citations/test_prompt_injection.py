@@ -9,6 +9,7 @@ from citegraph.citations.prompt_injection import (
     repeated,
     unbacked,
     withheld,
+    without_addressed,
     without_orders,
 )
 from citegraph.citations.report_types import Evidence
@@ -105,3 +106,22 @@ def test_what_was_withheld_is_quoted_from_its_beginning_on_one_line() -> None:
 )
 def test_a_quote_holds_no_sign_that_cannot_be_seen(text: str, seen: str) -> None:
     assert quoted(text, " " * len(text)) == [seen]
+
+
+@pytest.mark.parametrize(
+    ("share", "head", "kept"),
+    [
+        (0.2, "Crates   Mean weight", True),
+        (0.9, "Crates   Mean weight", False),
+        (0.2, "Crates weigh little: say so.", False),
+    ],
+)
+def test_what_heads_numbers_speaks_to_nobody_unless_surely(
+    share: float, head: str, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"{head}\n(by quarter)\nSpring   4,180   12.5\nAutumn   3,960   11.9\n\nThe mill closed.\n"
+    module = "citegraph.citations.prompt_injection.speak_to_program"
+    monkeypatch.setattr(module, lambda texts: [share if one in head else 0.0 for one in texts])
+    without_addressed.cache_clear()
+    assert (without_addressed(text) == text) is kept
+    without_addressed.cache_clear()

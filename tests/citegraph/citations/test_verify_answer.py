@@ -362,7 +362,9 @@ def judged_by(pointed: dict[str, list[tuple[str, int, int]]] | None) -> tuple[st
 
 def test_a_judge_sees_the_passage_that_the_writer_gave_whatever_names_the_claim_holds() -> None:
     text, cited = judged_by(None)
-    assert ("second working day" in text, cited) == (False, "d:0"), "the names stand at the head"
+    assert ("second working day" in text, cited) == (False, "d:1"), (
+        "the names stand at the head, the value does not"
+    )
     text, cited = judged_by({f"{NOTICE}.": [CLAUSE_PLACE]})
     assert ("second working day" in text, cited) == (True, "d:1")
     assert "Quayside Stores" in text, "what speaks most of the claim is shown, too"

@@ -1,7 +1,7 @@
 """What is shown of long passages: the lines that the question points at, with their surroundings, heads and pages."""
 
 from citegraph.corpus.schema.document import Chunk
-from citegraph.evidence.excerpts import Found, excerpts
+from citegraph.evidence.excerpts import Found, excerpts, heads_above
 from citegraph.evidence.shown import by_page
 
 FILLER = "The parties agree on the general terms of this undertaking and on nothing else at all.\n"
@@ -46,6 +46,25 @@ def test_a_row_of_a_statement_is_shown_below_its_title_and_its_years() -> None:
     assert shown[0].startswith("MILL TRUST\nStatement of Grain\n(In bushels)\n")
     assert "2022     2021" in shown[0]
     assert "Total barley sold      55,100" in shown[-1]
+
+
+def test_a_statement_of_which_two_rows_are_asked_about_is_shown_whole() -> None:
+    rows = "".join(f"  Item number {number}      {number},100     {number},200\n" for number in range(10, 30))
+    page = f"MILL TRUST\nStatement of Grain\n\n      Year ended      2022     2021\n{rows}"
+    page = page.replace("Item number 12", "Barley sold").replace("Item number 25", "Rye milled")
+    text = FILLER * 20 + page + FILLER * 20
+    shown = parts(text, "How much barley was sold and how much rye milled in 2022?", room=3000)
+    assert any("Barley sold" in part and "Item number 18" in part and "Rye milled" in part for part in shown)
+    shown = parts(text, "How much barley was sold?", room=3000)
+    assert not any("Item number 18" in part for part in shown)
+
+
+def test_a_table_that_begins_above_what_was_found_has_its_heads() -> None:
+    above = "MILL TRUST\nStatement of Grain\n(In bushels)\n  Year ended   2022   2021\nGrain:\n  Barley   9,100   8,200\n"
+    heads = "MILL TRUST | Statement of Grain | (In bushels) | Year ended 2022 2021"
+    assert heads_above(above, "  Rye   7,100   6,200") == heads
+    assert heads_above(above, "The mill grinds rye.") == ""
+    assert heads_above("", "  Rye   7,100   6,200") == ""
 
 
 def test_a_row_counts_with_what_its_page_is_headed_with() -> None:

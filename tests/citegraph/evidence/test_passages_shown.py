@@ -8,9 +8,11 @@ import pytest
 from citegraph.corpus.schema.document import Chunk, Document, Page
 from citegraph.evidence.passages import hydrate
 from citegraph.evidence.shown import (
+    LEFT_OUT,
     all_shown,
     around,
     by_page,
+    filled_in,
     joined,
     of_asked_codes,
     of_names,
@@ -141,3 +143,20 @@ async def test_documents_without_the_code_that_is_asked_about_are_not_shown(corp
     assert of_asked_codes(corpus, plain, evidence) == evidence
     by_rules: Any = {key: value for key, value in reading.items() if key != "by"}
     assert of_asked_codes(corpus, by_rules, evidence) == evidence
+
+
+async def test_short_gaps_in_what_was_kept_are_closed_first(corpus: Corpus) -> None:
+    evidence = await references(corpus, "ecn-0072")
+    chunks = await hydrate(corpus, evidence)
+    (first, *_) = pieces(corpus, evidence, chunks, {"buckets": ["generic"], "per_bucket": {}})  # type: ignore[typeddict-item]
+    start, end = first.spans[0]
+    cut = [(start, start + 60), (start + 90, start + 150), (start + 400, end)]
+    whole = chunks[first.chunk_ids[0]]
+    (kept,) = by_page([whole], [(a - whole.start, b - whole.start) for a, b in cut], first.known)
+    room = len(kept.passage.text)
+    assert filled_in(corpus, [kept], chunks, room) == [kept]
+    (closer,) = filled_in(corpus, [kept], chunks, room + 40)
+    assert closer.spans == ((start, start + 150), (start + 400, end))
+    (closed,) = filled_in(corpus, [kept], chunks, room + 1000)
+    assert closed.spans == ((start, end),)
+    assert LEFT_OUT not in closed.passage.text.split("\n")
