@@ -308,7 +308,7 @@ def test_threads_are_found_renamed_exported_and_deleted(page: Page) -> None:
     text = page.downloaded(".md").read_text("utf-8")
     assert text.startswith("# Audit of March\n")
     assert f"## {SUM}" in text
-    assert "| document | total amount |" in text
+    assert "| document | invoice date | total amount |" in text
     page.one("#fresh").click()
     page.until("return !!document.getElementById('welcome')")
     search = page.one("#thread-search")
