@@ -196,14 +196,18 @@ def computed_number(
     told, made = held_against(plan["aggregate"].get("against"), result.rows)
     lines += told
     shown = list(values)[:limit]
+    # The day by which a document counts stands beside its value.
+    dated = corpus.buckets[name].main_date or ""
+    stored = corpus.annotations.values_of(name, shown) if dated and dated != field else {}
+    days = {doc_id: kept[dated] for doc_id, kept in stored.items() if kept.get(dated) is not None}
     return {
         **draft,
         "text": "\n".join(lines),
         "derivations": [*draft.get("derivations", []), *made],
         "documents": ids,
         "table": table_of(
-            ["document", what],
-            [[doc_id, values[doc_id]] for doc_id in shown],
+            ["document", *([spoken(dated)] if days else []), what],
+            [[doc_id, *([days.get(doc_id)] if days else []), values[doc_id]] for doc_id in shown],
             shown,
             lambda value: value if isinstance(value, int) else cell(value),
         ),

@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypeVar, cast
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+from pydantic import Field
 from typing_extensions import TypedDict  # pydantic makes Studio's schemas of no other on Python 3.11
 
 from citegraph.run.state_types import (
@@ -58,6 +59,11 @@ def add_usage(left: Mapping[str, Any], right: Mapping[str, Any] | None) -> Spent
     return cast(Spent, total)
 
 
+def told(description: str) -> Any:
+    """Return what names a channel in the schemas that Studio shows."""
+    return Field(description=description)
+
+
 class Input(TypedDict, total=False):
     """What a caller sends: a `query`, or chat `messages` whose last one is the question.
 
@@ -79,30 +85,30 @@ class Output(TypedDict, total=False):
 class _Kept(TypedDict, total=False):
     """The channels that a node replaces whole."""
 
-    state_version: int
-    turns: list[Turn]
-    asked: str
-    asked_id: str
-    question: str
-    edit: str
-    new: bool
-    gate: GateVerdict
-    decomposition: Decomposed
-    routes: list[Routed]
-    plan: Plan
-    calls: list[ToolCall]
-    transcript: list[AgentTurn]
-    evidence: list[Reference]
-    seen: list[str]
-    tried: list[str]
-    rounds: int
-    dropped: int
-    decision: Decision
-    clarifications: list[AskedBack]
-    draft: Draft
-    corrections: list[Correction]
-    deadline: float
-    answer: Json
+    state_version: Annotated[int, told("Form in which the thread is kept.")]
+    turns: Annotated[list[Turn], told("Earlier questions of the thread with their answers.")]
+    asked: Annotated[str, told("The question as it was typed.")]
+    asked_id: Annotated[str, told("Id of the message that asked it.")]
+    question: Annotated[str, told("The question as it stands alone.")]
+    edit: Annotated[str, told("What a follow-up changes in the plan before it.")]
+    new: Annotated[bool, told("Whether a message on a waiting thread was sent as a question.")]
+    gate: Annotated[GateVerdict, told("Whether documents are needed, and why.")]
+    decomposition: Annotated[Decomposed, told("Parts, intent, entities and conditions of the question.")]
+    routes: Annotated[list[Routed], told("Buckets to search, with scores.")]
+    plan: Annotated[Plan, told("Filters, searches and computations of each bucket; change it and fork.")]
+    calls: Annotated[list[ToolCall], told("Searches that the next step runs.")]
+    transcript: Annotated[list[AgentTurn], told("What the model of tool_loop called, and what came back.")]
+    evidence: Annotated[list[Reference], told("Passages kept for the answer: ids and scores, no texts.")]
+    seen: Annotated[list[str], told("Beginnings of the ids of passages that were looked at.")]
+    tried: Annotated[list[str], told("Searches that were run.")]
+    rounds: Annotated[int, told("Reviews so far.")]
+    dropped: Annotated[int, told("Passages that did not fit in.")]
+    decision: Annotated[Decision, told("Enough, more or clarify, with its reason.")]
+    clarifications: Annotated[list[AskedBack], told("What was asked back, with the replies.")]
+    draft: Annotated[Draft, told("The answer before its check.")]
+    corrections: Annotated[list[Correction], told("What was to be mended in a draft, and why.")]
+    deadline: Annotated[float, told("Time at which the run composes from what it has (Unix seconds).")]
+    answer: Annotated[Json, told("The answer with claims, verdicts and citations.")]
 
 
 class State(_Kept, total=False):
@@ -112,11 +118,11 @@ class State(_Kept, total=False):
     but `messages`, `turns` and `state_version` belongs to the current question; `gate` clears them.
     """
 
-    query: str
-    messages: Annotated[list[AnyMessage], add_messages]
-    found: Annotated[list[Found], collect]
-    notes: Annotated[list[StoredNote], collect]
-    usage: Annotated[Spent, add_usage]
+    query: Annotated[str, told("A question, where none is sent as a message.")]
+    messages: Annotated[list[AnyMessage], told("The conversation as a chat shows it."), add_messages]
+    found: Annotated[list[Found], told("Hits of the searches of this round."), collect]
+    notes: Annotated[list[StoredNote], told("What fell back or was left out on the way."), collect]
+    usage: Annotated[Spent, told("Calls, tokens, money and seconds by step."), add_usage]
 
 
 class Update(_Kept, total=False):
@@ -134,7 +140,7 @@ class SearchTask(TypedDict, total=False):
     The first of a round has the run's `usage` and may ask a model; the others run beside it and may not.
     """
 
-    call: ToolCall
+    call: Annotated[ToolCall, told("The search of one run of the step; sent, not kept.")]
     plan: Plan
     deadline: float
     usage: Spent

@@ -10,6 +10,7 @@ test("the cited place and what is looked for are cut out, by whole characters", 
 
 test("a text in columns keeps them", () => {
   expect(columnsOf("Net      5\nTax      6")).toBe(10);
+  expect(columnsOf("Net      5\nTax      6  \nWhat is said beneath them in one long line.")).toBe(10);
   expect(columnsOf("Plain prose that goes on.\nAnd on.")).toBe(0);
 });
 

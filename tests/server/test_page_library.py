@@ -1,5 +1,6 @@
 """The library in a real headless Chromium: documents with fields, files brought in, corrections, deletion."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -188,3 +189,18 @@ def test_what_is_doubtful_is_reviewed(page: Page, tmp_path: Path) -> None:
     page.until(
         "return !document.querySelector('.decided') && !!document.activeElement.closest('.review-item')"
     )
+
+
+def test_a_value_that_stands_elsewhere_is_taken_by_a_click(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "toner.txt"
+    dates = "Invoice date: 21 February 2025   Payment due 23 March 2025"
+    file.write_text(
+        f"ALDER & FINCH PRESS LTD\n\nINVOICE\n\nInvoice number: AF-0231\n{dates}\n\nTotal GBP 540.00\n",
+        "utf-8",
+    )
+    page.open("#/library/invoices/upload")
+    page.one("#upload-file").send_keys(str(file))
+    page.until("return document.querySelectorAll('.upload-item.done').length === 1")
+    page.open("#/library/invoices/review")
+    page.button("Take this one", ".review-item").click()
+    assert re.search(r"2025-0[23]-2[13]", page.one(".review-item.decided").text)

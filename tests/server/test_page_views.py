@@ -121,3 +121,10 @@ def test_a_long_word_makes_nothing_scroll_sideways(page: Page) -> None:
     page.size(390)
     asked(f"How much did {'Hollinpyestationers' * 5} invoice in 2024?")(page)
     assert page.driver.execute_script(SPREAD) == []
+
+
+def test_a_phone_shows_the_whole_of_a_cited_line_of_columns(page: Page) -> None:
+    page.size(390)
+    cited(SUM)(page)
+    edge = page.driver.execute_script("return document.querySelector('.place').getBoundingClientRect().right")
+    assert edge <= 390

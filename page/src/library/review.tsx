@@ -89,6 +89,11 @@ export function ReviewView({ bucket }: { bucket: string }) {
                     <span class={`status-word ${one.status}`}>{statusWord(one.status)}</span>
                     <span class="value-text">{printedAmount(one.shown || (one.raw ?? ""))}</span>
                     {one.reason && <span class="faint">{one.reason}</span>}
+                    {may && one.status === "other" && one.shown && (
+                      <button type="button" class="link" onClick={() => act(item, "set", one.shown)}>
+                        {t("review.take")}
+                      </button>
+                    )}
                     {one.quote && <Place id={item.doc_id} name={`“${one.quote}”`} value={one} />}
                   </li>
                 ))}

@@ -7,12 +7,11 @@ import { IconButton, said } from "../ui/parts";
 import { t } from "../words";
 import { SearchBar } from "./search_bar";
 
-/** Return the width, in characters, of a text that is laid out in columns; 0 for one whose lines may be broken anew. */
+/** Return the width, in characters, of the lines that are laid out in columns; 0 for a text whose lines may be broken anew. */
 export function columnsOf(text: string): number {
-  const lines = text.split("\n");
-  const longest = Math.max(...lines.map((line) => line.length));
-  const aligned = lines.filter((line) => /\S {3,}\S|\S\t+\S/.test(line)).length;
-  return aligned >= 2 && longest <= 240 ? longest : 0;
+  const aligned = text.split("\n").filter((line) => /\S {3,}\S|\S\t+\S/.test(line));
+  const longest = Math.max(0, ...aligned.map((line) => line.trimEnd().length));
+  return aligned.length >= 2 && longest <= 240 ? longest : 0;
 }
 
 interface Part {

@@ -130,6 +130,7 @@ export const de: Record<keyof typeof en, string> = {
   "review.lead": "{n} Wert ist zweifelhaft oder widersprochen.|{n} Werte sind zweifelhaft oder widersprochen; die wichtigsten stehen oben.",
   "review.more": "Mehr zeigen",
   "review.nothing": "Nichts zu prüfen: Kein Wert dieses Buckets ist zweifelhaft.",
+  "review.take": "Diesen Wert nehmen",
   "save": "Speichern",
   "scope.all": "Alle Buckets",
   "scope.bucket": "Wo gesucht wird",

@@ -129,6 +129,7 @@ export const en = {
   "review.lead": "{n} value is doubtful or contradicted.|{n} values are doubtful or contradicted; those that matter most come first.",
   "review.more": "Show more",
   "review.nothing": "Nothing to review: no value of this bucket is in doubt.",
+  "review.take": "Take this one",
   "save": "Save",
   "scope.all": "All buckets",
   "scope.bucket": "Where to look",

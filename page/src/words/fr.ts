@@ -130,6 +130,7 @@ export const fr: Record<keyof typeof en, string> = {
   "review.lead": "{n} valeur est douteuse ou contredite.|{n} valeurs sont douteuses ou contredites ; les plus importantes d’abord.",
   "review.more": "Afficher plus",
   "review.nothing": "Rien à vérifier : aucune valeur de ce bucket n’est douteuse.",
+  "review.take": "Prendre cette valeur",
   "save": "Enregistrer",
   "scope.all": "Tous les buckets",
   "scope.bucket": "Où chercher",

@@ -5,8 +5,9 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
-from citegraph.run.state import add_usage, collect
+from citegraph.run.state import State, add_usage, collect
 
 ENTRIES = st.lists(st.dictionaries(st.sampled_from("abc"), st.integers()), max_size=4)
 COUNTERS = st.dictionaries(st.sampled_from(["llm_calls", "tool_calls", "rounds"]), st.integers(0, 9))
@@ -63,3 +64,8 @@ def test_usage_adds_counters_and_seconds_per_step() -> None:
 
 def test_usage_starts_from_zero_on_none() -> None:
     assert add_usage({"llm_calls": 3}, None) == {}
+
+
+def test_every_channel_says_what_it_holds() -> None:
+    channels = TypeAdapter(State).json_schema()["properties"]
+    assert [name for name, shown in channels.items() if not shown.get("description")] == []
