@@ -61,11 +61,11 @@ async def test_a_wrong_number_goes_back_and_the_right_one_is_answered(
 async def test_what_is_not_stated_makes_an_answer_partial_after_a_correction_too(
     open_session: OpenSession,
 ) -> None:
-    models, script = writing(f"{WRONG} The documents do not state its weight [0].", f"1: {RIGHT}")
+    models, script = writing(f"{WRONG} The documents do not state its price [0].", f"1: {RIGHT}")
     async with open_session(models) as session:
         answer = await session.ask(QUESTION)
     assert script.steps().count("compose") == 2
-    assert answer.text == f"{RIGHT} The documents do not state its weight."
+    assert answer.text == f"{RIGHT} The documents do not state its price."
     assert answer.status == "partial"
 
 
