@@ -378,7 +378,7 @@ def first_calls(plan: Plan, context: Context, state: State) -> list[ToolCall]:
         own = {name: part["filters"] for name, part in plan["per_bucket"].items()}
         if leads_on(state["decomposition"]) and any(own.values()) and own in parts:
             calls = calls[1:]  # the documents of one part are searched for that part
-        elif calls and not parts:
+        elif len(calls) == 1:  # a model that names further searches has named what they look for
             calls[0]["args"] |= topics_asked(state["decomposition"])
     return calls[:allowed]
 
