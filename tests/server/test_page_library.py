@@ -181,6 +181,7 @@ def test_what_is_doubtful_is_reviewed(page: Page, tmp_path: Path) -> None:
     page.until("return !document.querySelector('.decided')")
     # By keyboard alone one is led to the undoing, and back.
     page.button("Correct", ".review-item").send_keys(Keys.ENTER)
+    page.until("return !!document.activeElement.closest('.edit-value')")
     field = page.driver.switch_to.active_element
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys("2024-03-05", Keys.ENTER)
