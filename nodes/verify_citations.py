@@ -653,7 +653,7 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
             name: cast(Reading, {key: value for key, value in part.items() if key in APPLIED})
             for name, part in plan.get("per_bucket", {}).items()
         },
-        "left": left_of(plan, draft),
+        "left": left_of(plan, draft, by_texts=bool(state.get("decision", {}).get("spans"))),
     }
     update: Update = {
         "answer": answer.model_dump(mode="json"),

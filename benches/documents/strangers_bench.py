@@ -62,7 +62,12 @@ def documents(folder: Path, labels: Path) -> Iterator[tuple[Mapping[str, Any], D
         if not path.exists():
             print(f"{row['file']} of {row['repo']} is not there", file=sys.stderr)
             continue
-        yield row, as_read(Document(path.stem, row["bucket"], "", path.name, ""), path, whole=True)
+        named_only = Document(path.stem, row["bucket"], "", path.name, "")
+        try:
+            yield row, as_read(named_only, path, whole=True)
+        except BadInput as problem:  # an ingest names it as unreadable: nothing of it is found
+            print(f"{path.name}: {problem}", file=sys.stderr)
+            yield row, named_only
 
 
 def score(row: Mapping[str, Any], document: Document, bucket: Bucket, scores: Mapping[str, Score]) -> None:

@@ -431,8 +431,9 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
         for item in filters
         if isinstance(item, Clause) and item.operator in {"=", "contains"} and item.field in known
     ]
-    if len(coded) != 1 or plan.get("only"):
+    if len(coded) != 1:
         return None
+    within = set(plan.get("only") or ())
     (code,) = coded
     absent = Clause(field=code.field, operator="missing", value=None, raw=code.raw)
     rest = typed_filters([stored(absent if item is code else item) for item in filters])
@@ -444,7 +445,9 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
         for rule in (declared.extract if declared else ())
         if rule.pattern and not rule.value
     ]
-    unread = corpus.documents.all_of(corpus.annotations.document_ids(name, rest, limit=CODES))
+    unread = corpus.documents.all_of(
+        one for one in corpus.annotations.document_ids(name, rest, limit=CODES) if not within or one in within
+    )
     printed = [
         doc_id
         for doc_id, document in unread.items()
@@ -453,7 +456,8 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
     ]
     if not printed:
         return None
-    both = [*corpus.annotations.document_ids(name, filters), *printed]
+    held = corpus.annotations.document_ids(name, filters)
+    both = [*(one for one in held if not within or one in within), *printed]
     field = code.field.replace("_", " ")
     said = f"{len(printed)} of {len(both)} only print it in their text: no {field} was read in a field"
     either = typed_filters(

@@ -40,21 +40,26 @@ FEW = 5
 """Content words up to which a message that points at something says nothing of its own."""
 
 
-def left_of(plan: Plan, draft: Draft) -> Left:
-    """Return what a turn leaves besides its conditions: the form of its answer and the documents in view."""
+def left_of(plan: Plan, draft: Draft, *, by_texts: bool = False) -> Left:
+    """Return what a turn leaves besides its conditions: the form of its answer and the documents in view.
+
+    Args:
+        by_texts: the documents were chosen by what their texts say, which no condition holds: the next turn stays with them.
+    """
     if "aggregate" not in plan:
         return {}
     shown = draft.get("documents") or [span["doc"] for span in draft.get("cited", [])]
     if plan["aggregate"]["function"] in {"min", "max"}:
         told = [doc_id for doc_id in shown if f"[{doc_id}]" in draft.get("text", "")]
         shown = told or shown
+    seen = list(dict.fromkeys(shown))[:VIEW]
     left: Left = {
         "intent": plan["intent"],
         "kind": plan["kind"],
         "aggregate": lasting(plan["aggregate"]),
         "order_by": plan.get("order_by"),
-        "only": plan.get("only", []),
-        "documents": list(dict.fromkeys(shown))[:VIEW],
+        "only": seen if by_texts and len(seen) < VIEW else plan.get("only", []),
+        "documents": seen,
     }
     return left
 
@@ -437,6 +442,13 @@ def _edited(
     name = plan["buckets"][0]
     bucket, before = corpus.buckets[name], plan["per_bucket"][name]
     text, reading = _read(corpus, bucket, completed(turn, bucket, message), context)
+    if other := the_other(turn, earlier, text):
+        filters = (earlier or turn).get("applied", {}).get(name, before)["filters"]
+        return {
+            **plan,
+            "only": [other],
+            "per_bucket": {**plan["per_bucket"], name: {**before, "filters": filters}},
+        }, []
     if one_fact(turn) and goes_on(message) and left_words(bucket, reading, text):
         plan = without_codes(plan, bucket, reading)  # another thing is described
     said, function = plain(text), function_of(plain(text))
@@ -491,6 +503,22 @@ def _edited(
     if not filters_changed and not lines:
         lines = [f"“{message[:80]}” changed no condition."]
     return with_words(changed, name, reading, left), lines
+
+
+def the_other(turn: Turn, earlier: Turn | None, message: str) -> str:
+    """Return the other one of two documents, of which the last turn was about one and the turn before about both ("and the
+    other one?"); "" where that is not asked.
+    """
+    pair = (earlier or {}).get("left", {}).get("documents", [])
+    now = turn["left"].get("documents", [])
+    said = pattern("other_one").search(message) and len(terms.content_words(message)) <= OTHER
+    return (
+        next((one for one in pair if one not in now), "") if said and len(now) == 1 and len(pair) == 2 else ""
+    )
+
+
+OTHER = 2
+"""Content words of a message that wants only the other one."""
 
 
 def _read(corpus: Corpus, bucket: Bucket, text: str, context: Context) -> tuple[str, Reading]:
@@ -609,6 +637,8 @@ def without_codes(plan: Plan, bucket: Bucket, reading: Reading) -> Plan:
 
 def mode_of(message: str) -> EditMode:
     """Return how the conditions of a message stand to those of the turn before."""
+    if pattern("corrects").search(message):
+        return "replace"
     if pattern("narrows").search(message):
         return "narrow"
     said = pattern("sum").sub(" ", plain(message))  # "what do they add up to" adds no documents
@@ -629,7 +659,8 @@ def only_of(corpus: Corpus, turn: Turn, plan: Plan, part: Reading, bucket: Bucke
     typed = typed_filters(part["filters"])
     values = corpus.annotations.values_of(bucket.name, held)
     met = [doc_id for doc_id in held if matches(bucket, typed, values.get(doc_id, {}))]
-    other = not met and not bucket.naming_fields.isdisjoint(fields_bound(part))  # another document is named
+    own = bucket.naming_fields & {*bucket.title_fields, *bucket.entity_fields}  # not a code that many bear
+    other = not met and not own.isdisjoint(fields_bound(part))  # another document is named
     return met if met or other else list(held)
 
 

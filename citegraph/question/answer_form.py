@@ -34,7 +34,8 @@ def _quantity(dimension: str) -> re.Pattern[str]:
     letters = {letter if letter in SMALL_UNITS else letter.upper() for letter in spelled if len(letter) == 1}
     longer = sorted((one for one in spelled if len(one) > 1), key=len, reverse=True)
     units = "|".join([*(f"(?i:{re.escape(one)})" for one in longer), *map(re.escape, sorted(letters))])
-    return re.compile(rf"\d[^\S\n]?(?:{units})(?![^\W\d_])")
+    # In a table the unit stands apart, or in brackets in the head: "Isolation voltage   5 000   V rms", "Power (W)".
+    return re.compile(rf"\d[^\S\n]{{0,6}}(?:{units})(?![^\W\d_])|[(\[](?:{units})[)\]]")
 
 
 SMALL_UNITS = frozenset("gmlsth")

@@ -16,6 +16,7 @@ from citegraph.encoder.pieces import is_one_piece
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.terms import SHORT
+from citegraph.language.units import unit
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.answer_form import is_polar
 from citegraph.question.cues import CONTAINS
@@ -64,6 +65,7 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
             or is_common_word(reader, declared, link)
             or is_anothers(link)
             or is_looked_up(reader, link)
+            or is_counted_time(reader, link)
         ):
             continue
         add_mention(reader, declared, link)
@@ -83,6 +85,13 @@ def is_looked_up(reader: Reader, link: Link) -> bool:
     companies = declared is not None and declared.kind in {"organization", "person"}
     partly = not (link.complete or link.cued or companies)
     return told or (next_to and partly)
+
+
+def is_counted_time(reader: Reader, link: Link) -> bool:
+    """Tell whether a kind of document is said as a unit of time of which many are asked for: "how many minutes did it take"."""
+    counted = any(0 <= link.start - end <= NEXT for _, end in counting(reader.question))
+    found = unit(link.text, glued=False) if counted else None
+    return found is not None and found[0] == "time"
 
 
 NEXT = 2
@@ -254,6 +263,8 @@ def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
     partial = link.text.islower() and not (link.cued or link.complete)
     if partial and is_idle(reader.question, link.start, link.end):
         return True
+    if partial and common and len(said) == 1 and all(len(value.split()) > 1 for value in link.values):
+        return True  # "people" of a People's Bank
     if partial and all(len(tokens(value)) >= LONGER * len(said) for value in link.values):
         return True  # "board" of a long name of a committee
     lone = (

@@ -122,6 +122,7 @@ FRAME = (
         ("certificates", ROOTS, "Which Tarn Trust root is valid the longest, until when?", "2045", "Tarn Old"),
         ("certificates", ROOTS, "Which Tarn Trust root has the longest validity period?", "Tarn Old", "Tarn New"),
         ("certificates", ROOTS, "How many certificates per signature hash algorithm?", "sha256: count 2", "distinct"),
+        ("generic", NOTICES, "About how many minutes does it take until rowan loops?", "", "minutes"),
         ("datasheets", {"a.txt": LAMP}, "Wie hoch ist die Leistungsaufnahme der TR-40?", "6 W", "Nicht"),
         ("datasheets", {"a.txt": LAMP}, "how heavy is the TR-40 lantern?", "1.7 kg", "6 W"),
         ("datasheets", {"a.txt": LAMP}, "Welche Versorgungsspannung braucht die TR-40?", "Not found", ""),
@@ -138,12 +139,32 @@ def test_answers_hold_what_the_documents_say(
     assert not unsaid or unsaid not in answer.text
 
 
-async def _answer(home: Path, files: list[Path], bucket: str, question: str) -> Answer:
+def test_a_set_that_texts_chose_is_what_the_next_message_is_about(tmp_path: Path) -> None:
+    for name, text in NOTICES.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    files = [tmp_path / name for name in NOTICES]
+    asked = (
+        "Which advisories mention Medlar?",
+        "and which of them are from 2024 or later?",
+        "only from 2025",
+    )
+    answers = [
+        asyncio.run(_answer(tmp_path / f"home{number}", files, "generic", *asked[: number + 1]))
+        for number in range(len(asked))
+    ]
+    assert [sorted(answer.documents) for answer in answers] == [["a", "b", "c"], ["b", "c"], ["c"]]
+
+
+async def _answer(home: Path, files: list[Path], bucket: str, *questions: str) -> Answer:
     services = Services(Settings(home=home))
     try:
         corpus = await services.corpus()
         options = IngestOptions(workers=0)
         await ingest(files, corpus.buckets[bucket], stores=corpus.stores, options=options)
-        return await Session(services, InMemorySaver()).ask(question, context=Context(today="2025-01-05"))
+        session, thread = Session(services, InMemorySaver()), None
+        for question in questions:
+            answer = await session.ask(question, thread_id=thread, context=Context(today="2025-01-05"))
+            thread = answer.thread_id
+        return answer
     finally:
         await services.close()
