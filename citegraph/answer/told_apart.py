@@ -14,6 +14,7 @@ from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
 from citegraph.evidence.candidates import Candidate, companies_asked
 from citegraph.language.terms import content_words, stem, stems, words
+from citegraph.plan.stored_filters import bucket_filters, hard_only
 from citegraph.question.named_values import clause_of
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack, Offsets, Plan, Reading, Through
@@ -140,7 +141,7 @@ async def led_to(corpus: Corpus, plan: Plan, doc_id: str, question: str) -> tupl
     said = set(words(question))
     news = {name for name, value in first.stated.items() if not set(words(show(value))) <= said}
     if not news and not first.sure:
-        for other, place in await asyncio.to_thread(_named_by, corpus, first):
+        for other, place in await asyncio.to_thread(_named_by, corpus, plan, first):
             told = await reading_of(corpus, plan, other, question)
             if told is not None and not told.silent and (told.stated or told.sure):
                 return other, {"doc": doc_id, "start": place["start"], "end": place["end"]}
@@ -170,7 +171,7 @@ def apart_from(plan: Plan, through: Through, targets: Sequence[str]) -> Plan:
     return {**plan, "per_bucket": per_bucket, "only": list(targets)}
 
 
-def _named_by(corpus: Corpus, first: Told) -> list[tuple[str, Offsets]]:
+def _named_by(corpus: Corpus, plan: Plan, first: Told) -> list[tuple[str, Offsets]]:
     """Return the documents whose own name a document gives in its likeliest passages, or in a field, and where; blocking."""
     bucket = corpus.buckets[first.document.bucket]
     own = corpus.annotations.get(first.document.doc_id, bucket.name) or {}
@@ -181,7 +182,8 @@ def _named_by(corpus: Corpus, first: Told) -> list[tuple[str, Offsets]]:
             held = own.get(link.field, ())
             if link.how not in {"exact", "folded"} or any(value in show(held) for value in link.values):
                 continue
-            ids = corpus.annotations.document_ids(bucket.name, (clause_of(bucket, link),), limit=MOST + 1)
+            meant = (clause_of(bucket, link), *hard_only(bucket_filters(plan, bucket.name)))
+            ids = corpus.annotations.document_ids(bucket.name, meant, limit=MOST + 1)
             if len(ids) <= MOST:
                 found = dict.fromkeys((one for one in ids if one != first.document.doc_id), place) | found
     return list(found.items())[:MOST]
@@ -224,7 +226,8 @@ def _of_the_same_name(
     ]
     found: dict[str, tuple[float, str, str]] = {}
     for name, value, link in links if lacked else ():
-        ids = corpus.annotations.document_ids(bucket.name, (clause_of(bucket, link),), limit=SHARED + 1)
+        meant = (clause_of(bucket, link), *hard_only(bucket_filters(plan, bucket.name)))
+        ids = corpus.annotations.document_ids(bucket.name, meant, limit=SHARED + 1)
         if len(ids) <= SHARED:
             for other, score in _told_by_heads(corpus, bucket, ids, weights, lacked).items():
                 found[other] = max(found.get(other, (0.0, "", "")), (score, name, str(value)))

@@ -106,6 +106,11 @@ async def test_the_other_document_of_a_company_that_is_asked_for_and_not_said_is
     }
     led = await told_apart.led_to(corpus, plan, CALIBRATION, question)
     assert (led and led[0]) == found
+    own = {"field": "vendor_name", "operator": "=", "value": "DRIFTMOOR CALIBRATION LTD", "origin": "user"}
+    plan["per_bucket"]["invoices"]["filters"] = [own]
+    assert await told_apart.led_to(corpus, plan, CALIBRATION, question) is None, (
+        "not what the caller left out"
+    )
     if led:
         assert led[1]["value"] == "Marrowfen Instruments B.V."
         assert told_apart.apart_from(plan, led[1], [STAFF])["per_bucket"]["invoices"]["asked"] == [
