@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from citegraph.answer.chat_text import with_question
 from citegraph.answer.hops import lead_on
 from citegraph.answer.told_apart import documents_that_say, led_to, surest_of_one_thing
-from citegraph.evidence.candidates import Candidate, companies_asked, find_candidates
+from citegraph.evidence.candidates import Candidate, companies_asked, find_candidates, says_news
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory
 from citegraph.evidence.review_by_model import (
@@ -235,7 +235,11 @@ async def with_what_it_leads_to(corpus: Corpus, state: State, decision: Decision
     if not chosen or decision.get("several") or plan["intent"] != "qa" or not plan.get("metadata", True):
         return decision
     parts = [(corpus.buckets[name], part) for name, part in plan["per_bucket"].items()]
-    if not decision.get("open") and not any(companies_asked(*part) for part in parts):
+    asked = {name for _, part in parts for name in part.get("asked", [])}
+    held = await asyncio.to_thread(corpus.annotations.get, targets[0], plan["buckets"][0]) if asked else None
+    stated = {name: value for name, value in (held or {}).items() if name in asked}
+    named_alone = bool(stated) and not says_news(stated, state["question"])
+    if not (decision.get("open") or named_alone or any(companies_asked(*part) for part in parts)):
         return decision
     found = await led_to(corpus, plan, targets[0], state["question"])
     if found is None:

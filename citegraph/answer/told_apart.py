@@ -12,7 +12,7 @@ from citegraph.answer.one_document import Told, reading_of
 from citegraph.corpus.index.searcher import TermWeights, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
-from citegraph.evidence.candidates import Candidate, companies_asked
+from citegraph.evidence.candidates import Candidate, companies_asked, says_news
 from citegraph.language.terms import content_words, stem, stems, words
 from citegraph.plan.stored_filters import bucket_filters, hard_only
 from citegraph.question.named_values import clause_of
@@ -138,9 +138,7 @@ async def led_to(corpus: Corpus, plan: Plan, doc_id: str, question: str) -> tupl
     first = await reading_of(corpus, plan, doc_id, question)
     if first is None:
         return None
-    said = set(words(question))
-    news = {name for name, value in first.stated.items() if not set(words(show(value))) <= said}
-    if not news and not first.sure:
+    if not says_news(first.stated, question) and not first.sure:
         for other, place in await asyncio.to_thread(_named_by, corpus, plan, first):
             told = await reading_of(corpus, plan, other, question)
             if told is not None and not told.silent and (told.stated or told.sure):

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.passages import hydrate
 from citegraph.language.terms import bare, stem, stems, words
 from citegraph.plan.stored_filters import bucket_filters
+from citegraph.question.answer_form import is_polar
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state_types import Plan, Reading, Reference
 
@@ -175,6 +176,12 @@ def companies_asked(bucket: Bucket, part: Reading) -> list[str]:
     """Return the fields of companies and people that are asked for."""
     fields = (bucket.field(name) for name in part.get("asked", []))
     return [item.name for item in fields if item and item.kind in {"organization", "person"}]
+
+
+def says_news(stated: Mapping[str, Any], question: str) -> bool:
+    """Tell whether a value says more than the question does: the crate that it names is no answer, but to "is it ...?"."""
+    said = set() if is_polar(question) else set(words(question))
+    return any(not set(words(show(value))) <= said for value in stated.values())
 
 
 def own_names(bucket: Bucket, values: dict[str, Any]) -> list[str]:

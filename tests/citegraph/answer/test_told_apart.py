@@ -7,6 +7,7 @@ import pytest
 from citegraph.answer import told_apart
 from citegraph.answer.one_document import Told
 from citegraph.answer.told_apart import documents_that_say
+from citegraph.evidence.candidates import says_news
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack
 
@@ -116,3 +117,16 @@ async def test_the_other_document_of_a_company_that_is_asked_for_and_not_said_is
         assert told_apart.apart_from(plan, led[1], [STAFF])["per_bucket"]["invoices"]["asked"] == [
             "vendor_name"
         ]
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Which part does the note on the KT-7 name?", False),
+        ("Is the KT-7 meant?", True),
+        ("Which part does the note name?", True),
+    ],
+)
+def test_a_value_that_the_question_says_is_no_news_but_to_yes_or_no(question: str, says: bool) -> None:
+    assert says_news({"product": "KT-7"}, question) == says
+    assert not says_news({}, question)
