@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from citegraph.language.terms import content_words, stem, words
 from citegraph.language.units import unit_rows
-from citegraph.language.word_tables import alternation, pattern
+from citegraph.language.word_tables import alternation, pattern, table
 
 
 def _said(part: str) -> re.Pattern[str]:
@@ -19,8 +19,6 @@ DURATION = re.compile(
 )
 DATE, MONEY = _said("is_date"), _said("is_money")
 NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+(?:\s+[A-ZÀ-ÖØ-Þ][\w.’'-]+)+")
-MEASURED = ("mass", "power", "voltage", "current", "frequency", "resistance", "length")
-"""Dimensions that questions name."""
 
 
 def _quantity(dimension: str) -> re.Pattern[str]:
@@ -40,9 +38,12 @@ def _quantity(dimension: str) -> re.Pattern[str]:
 
 SMALL_UNITS = frozenset("gmlsth")
 """Units of one letter that are written small."""
-MEASURES = (
-    *((_said(f"asks_{name}"), _quantity(name)) for name in MEASURED),
-    (_said("asks_temperature"), _said("is_temperature")),
+MEASURES = tuple(
+    (
+        re.compile(alternation("measured", name), re.IGNORECASE),
+        _said("is_temperature") if name == "temperature" else _quantity(name),
+    )
+    for name in table("measured")
 )
 KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (_said("asks_duration"), DURATION),
