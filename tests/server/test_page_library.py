@@ -37,7 +37,8 @@ def test_documents_are_ordered_searched_and_filtered(page: Page) -> None:
     page.open("#/library")
     page.one(".bucket-cards a[href='#/library/invoices']").click()
     page.until("return document.querySelectorAll('table.documents tbody tr').length === 24")
-    next(head for head in page.all("thead th button") if head.text == "total amount").click()
+    named = "[...document.querySelectorAll('thead th button')].find(head => head.innerText.trim() === 'total amount')"
+    page.until(f"return {named}").click()
     page.until("return document.querySelector('tbody tr').textContent.includes('-309.60')")
     page.one(".table-search input").send_keys("cobalt")
     page.until("return document.querySelectorAll('tbody tr').length === 5")
