@@ -105,7 +105,7 @@ def _seen(
             dimension in a document is what is asked for, in whatever language.
     """
     total, form = sum(wanted.values()) or 1.0, form_of(question)
-    measured = form is not None and measure_of(question) is form
+    measured = measure_of(question) is not None
     asked, best = frozenset(words(question)), max((seed.score for seed, _, _ in chosen), default=0.0) or 1.0
     known: dict[tuple[int, int], tuple[Passage, Signs]] = {}
     spans = finder.find(question, [text[low:high] for _, low, high in chosen])
@@ -261,7 +261,7 @@ def read_whole(
     wanted = telling(question, text, language, skip)
     form, asked = form_of(question), frozenset(words(question))
     shared = language_of(question) == language_of(text) is not None
-    measured = form is not None and measure_of(question) is form
+    measured = measure_of(question) is not None
     near = []
     for window, held in _near(text, wanted, language, similar):
         fits = form is None or says_more(form, text[slice(*window[1:])], asked)

@@ -270,11 +270,8 @@ async def compose_passages(
         return joined([written(one) for one in await read_hops(corpus, plan, hops)])
     parts: list[Draft] = []
     if through:
-        parts, targets, plan = (
-            [await leading(corpus, through)],
-            targets[1:],
-            apart_from(plan, through, targets[1:]),
-        )
+        parts, targets = [await leading(corpus, through)], targets[1:]
+        plan = apart_from(plan, through, targets)
     told = [await reading_of(corpus, plan, doc_id, state["question"], seen) for doc_id in targets[:several]]
     parts += [written(one) for one in told if one]
     if decision.get("weak"):  # few words in common: only what surely answers is said

@@ -10,12 +10,14 @@ from citegraph.answer.conflicts import as_candidate, supersedes
 from citegraph.answer.found_spans import ABSENT, STATED, WINDOW
 from citegraph.answer.one_document import Told, reading_of
 from citegraph.corpus.index.searcher import TermWeights, term_weights
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
 from citegraph.evidence.candidates import Candidate, companies_asked, says_news
 from citegraph.language.terms import content_words, stem, stems, words
 from citegraph.plan.stored_filters import bucket_filters, hard_only
 from citegraph.question.named_values import clause_of
+from citegraph.question.negation import own_words
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack, Offsets, Plan, Reading, Through
 
@@ -59,25 +61,20 @@ async def surest_of_one_thing(
     """Return the first of some documents, or another one of the same thing that answers more surely: a product's report
     rather than its target. None where there are none.
     """
-    if not ranked:
-        return None
-    alike = [
-        one for one in ranked[1:] if one.bucket == ranked[0].bucket and _named_alike(corpus, one, ranked[0])
-    ]
-    read = [
-        (one, _logit(told))
-        for one in [ranked[0], *alike][:FEW]
-        if alike and (told := await reading_of(corpus, plan, one.doc_id, question)) is not None
-    ]
-    return max(read, key=lambda item: item[1])[0] if read else ranked[0]
+    alike = [one for one in ranked if _named_alike(corpus, one, ranked[0])][:FEW]
+    if len(alike) < 2:
+        return next(iter(ranked), None)
+    told = [await reading_of(corpus, plan, one.doc_id, question) for one in alike]
+    sure = {one.doc_id: _logit(read) for one, read in zip(alike, told, strict=True) if read}
+    return max(alike, key=lambda one: sure.get(one.doc_id, -math.inf))
 
 
 def _named_alike(corpus: Corpus, one: Candidate, other: Candidate) -> bool:
-    """Tell whether two documents have the same title, which names one thing."""
+    """Tell whether two documents of a bucket have the same title, which names one thing."""
     bucket = corpus.buckets[one.bucket]
     names = [name for name in bucket.title_fields if name in bucket.naming_fields]
     said = [tuple(held.value(name) for name in names) for held in (one, other)]
-    return said[0] == said[1] and any(said[0])
+    return one.bucket == other.bucket and said[0] == said[1] and any(said[0])
 
 
 EVEN = 1.0
@@ -174,16 +171,20 @@ def _named_by(corpus: Corpus, plan: Plan, first: Told) -> list[tuple[str, Offset
     bucket = corpus.buckets[first.document.bucket]
     own = corpus.annotations.get(first.document.doc_id, bucket.name) or {}
     fields = [name for name in bucket.title_fields if name in bucket.naming_fields]
+    places: dict[str, Offsets] = {}
+    for name, place in _names(first):
+        places.setdefault(name, place)
     found: dict[str, Offsets] = {}
-    for name, place in dict(reversed(list(_names(first)))).items():
+    for name, place in places.items():
         for link in corpus.linker.link(bucket.name, name, fields=fields):
             held = own.get(link.field, ())
             if link.how not in {"exact", "folded"} or any(value in show(held) for value in link.values):
                 continue
             meant = (clause_of(bucket, link), *hard_only(bucket_filters(plan, bucket.name)))
             ids = corpus.annotations.document_ids(bucket.name, meant, limit=MOST + 1)
-            if len(ids) <= MOST:
-                found = dict.fromkeys((one for one in ids if one != first.document.doc_id), place) | found
+            for other in ids if len(ids) <= MOST else ():
+                if other != first.document.doc_id:
+                    found.setdefault(other, place)
     return list(found.items())[:MOST]
 
 
@@ -205,30 +206,30 @@ def _of_the_same_name(
     """
     bucket = corpus.buckets[first.bucket]
     values = corpus.annotations.get(first.doc_id, bucket.name) or {}
-    said, held = set(words(question)), stems(f"{first.title} {first.text}", bucket.language)
+    said, known = set(words(question)), stems(f"{first.title} {first.text}", bucket.language)
     asked = companies_asked(bucket, plan["per_bucket"].get(bucket.name, {}))
-    general = {stem(word, bucket.language) for noun in bucket.nouns for word in words(noun)}
-    general |= {stem(word, bucket.language) for name in asked for word in field_words(bucket, name)}
+    declared = [item for item in bucket.fields if item.name in asked]
+    general = {stem(word, bucket.language) for item in declared for word in own_words(item, bucket)}
     lacked = [
         word
         for word, count in weights.counts.items()
-        if count and stem(word, bucket.language) not in held | general
+        if count and stem(word, bucket.language) not in known | general
     ]
-    links = [
-        (name, value, link)
-        for name in asked
-        if name in values
-        for value in _listed(values[name])
-        if not said & set(content_words(str(value)))
-        for link in corpus.linker.link(bucket.name, str(value), fields=[name])[:1]
-    ]
+    links: list[tuple[str, str, Link]] = []
+    for name in asked:
+        held = values.get(name, ())
+        for value in map(str, held if isinstance(held, tuple) else (held,)):
+            if not said & set(content_words(value)):
+                links += [
+                    (name, value, link) for link in corpus.linker.link(bucket.name, value, fields=[name])[:1]
+                ]
     found: dict[str, tuple[float, str, str]] = {}
     for name, value, link in links if lacked else ():
         meant = (clause_of(bucket, link), *hard_only(bucket_filters(plan, bucket.name)))
         ids = corpus.annotations.document_ids(bucket.name, meant, limit=SHARED + 1)
         if len(ids) <= SHARED:
             for other, score in _told_by_heads(corpus, bucket, ids, weights, lacked).items():
-                found[other] = max(found.get(other, (0.0, "", "")), (score, name, str(value)))
+                found[other] = max(found.get(other, (0.0, "", "")), (score, name, value))
     found.pop(first.doc_id, None)
     ranked = sorted(found.items(), key=lambda item: -item[1][0])
     if not ranked or ranked[0][1][0] < TELLING or (len(ranked) > 1 and ranked[1][1][0] == ranked[0][1][0]):
@@ -236,16 +237,6 @@ def _of_the_same_name(
     other, (_, name, value) = ranked[0]
     place = cite_values(corpus, bucket, first, {name: value})
     return other, {**place, "field": name, "value": value, "listed": isinstance(values[name], tuple)}
-
-
-def field_words(bucket: Bucket, name: str) -> list[str]:
-    """Return the words by which a field is asked for."""
-    declared = bucket.field(name)
-    return [word for phrase in declared.words for word in words(phrase)] if declared else []
-
-
-def _listed(value: object) -> tuple[object, ...]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 TELLING = 0.2

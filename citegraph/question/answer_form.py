@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache, lru_cache
 
+from citegraph.encoder.multilingual import tag_question
 from citegraph.language.terms import content_words, stem, words
 from citegraph.language.units import unit_rows
 from citegraph.language.word_tables import alternation, pattern, table
@@ -21,30 +23,6 @@ DATE, MONEY = _said("is_date"), _said("is_money")
 NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+(?:\s+[A-ZÀ-ÖØ-Þ][\w.’'-]+)+")
 
 
-def _quantity(dimension: str) -> re.Pattern[str]:
-    """Return the pattern of a number in a unit of a dimension; one letter is a unit only as it is written ("5 A", no "5 a")."""
-    spelled = {
-        spelling.replace("-", " ")
-        for name, _, _, said in unit_rows()
-        if name == dimension
-        for spelling in said
-    }
-    letters = {letter if letter in SMALL_UNITS else letter.upper() for letter in spelled if len(letter) == 1}
-    longer = sorted((one for one in spelled if len(one) > 1), key=len, reverse=True)
-    units = "|".join([*(f"(?i:{re.escape(one)})" for one in longer), *map(re.escape, sorted(letters))])
-    # In a table the unit stands apart, or in brackets in the head: "Isolation voltage   5 000   V rms", "Power (W)".
-    return re.compile(rf"\d[^\S\n]{{0,6}}(?:{units})(?![^\W\d_])|[(\[](?:{units})[)\]]")
-
-
-SMALL_UNITS = frozenset("gmlsth")
-"""Units of one letter that are written small."""
-MEASURES = tuple(
-    (
-        re.compile(alternation("measured", name), re.IGNORECASE),
-        _said("is_temperature") if name == "temperature" else _quantity(name),
-    )
-    for name in table("measured")
-)
 KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (_said("asks_duration"), DURATION),
     (_said("asks_date"), DATE),
@@ -81,10 +59,56 @@ def form_of(question: str) -> re.Pattern[str] | None:
     )
 
 
+@lru_cache(maxsize=256)
 def measure_of(question: str) -> re.Pattern[str] | None:
-    """Return the pattern of a quantity of the dimension that a question asks for, None where it names none, or several."""
-    asked = [answer for said, answer in MEASURES if said.search(question)]
+    """Return the pattern of a quantity of the dimension that a question asks for, None where it names none, or several.
+
+    What the tagger takes for a condition ("the one with 60 V output voltage") is not asked for.
+    """
+    if phrasing_of(question) is not None:
+        return None
+    tagged = tag_question(question)
+    asked = [
+        quantity
+        for said, quantity in _measures()
+        if any(tagged.slot(*match.span(), "included") < CONDITION for match in said.finditer(question))
+    ]
     return asked[0] if len(asked) == 1 else None
+
+
+CONDITION = 0.6
+"""Share of a dimension's words from which they are part of a condition."""
+
+
+@cache
+def _measures() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    """Return how each dimension is asked for, with the pattern of its quantities."""
+    return tuple(
+        (
+            re.compile(alternation("measured", name), re.IGNORECASE),
+            _said("is_temperature") if name == "temperature" else _quantity(name),
+        )
+        for name in table("measured")
+    )
+
+
+def _quantity(dimension: str) -> re.Pattern[str]:
+    """Return the pattern of a number in a unit of a dimension; one letter is a unit only as it is written ("5 A", no "5 a")."""
+    spelled = {
+        spelling.replace("-", " ")
+        for name, _, _, said in unit_rows()
+        if name == dimension
+        for spelling in said
+    }
+    letters = {letter if letter in SMALL_UNITS else letter.upper() for letter in spelled if len(letter) == 1}
+    longer = sorted((one for one in spelled if len(one) > 1), key=len, reverse=True)
+    units = "|".join([*(f"(?i:{re.escape(one)})" for one in longer), *map(re.escape, sorted(letters))])
+    # In a table the unit stands apart, or in brackets in the head: "Isolation voltage   5 000   V rms", "Power (W)".
+    return re.compile(rf"\d[^\S\n]{{0,6}}(?:{units})(?![^\W\d_])|[(\[](?:{units})[)\]]")
+
+
+SMALL_UNITS = frozenset("gmlsth")
+"""Units of one letter that are written small."""
 
 
 def phrasing_of(question: str) -> re.Pattern[str] | None:

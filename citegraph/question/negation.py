@@ -219,8 +219,10 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     if kind == "deny" and (helped or wants_fact(question)):
         return place if not odd else None
     read = tag_question(question).slot(atoms[place].start, atoms[place].end, "included")
-    if odd and read >= LEFT_OUT:
-        return None  # "the total without shipping, of A", "not the normal ones reported in 2019"
+    if (odd or "(" in gap) and read >= LEFT_OUT:
+        return (
+            None  # "the total without shipping, of A", "not the normal ones reported in 2019", "not paid (A)"
+        )
     last = end + (gap.rstrip().rfind(" ") + 1)
     if kind == "except" and odd and left_out(question, last, atoms[place].start) >= LEFT_OUT:
         return place  # "without the ones that are merely flagged as drafts"

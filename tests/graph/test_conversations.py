@@ -43,6 +43,7 @@ async def talk(session: Session, *messages: str) -> list[Answer]:
         (("invoices from Halbrecht and Brisemarne", "drop those over 6000 EUR"), {"halbrecht-re-2024-0458", "brisemarne-f-2024-087"}),
         (("contracts with Kestrelwick", "only those of 2023"), {"kestrelwick-supply-2023"}),
         (("contracts with Kestrelwick", "Sorry, I meant Norrvolt. Which ones are there?"), {"norrvolt-nda-2023"}),
+        (("invoices from Kestrelwick", "without the ones that are merely marked as credit notes"), KESTRELWICK - {"kestrelwick-cn-240031"}),
         (("contracts with Kestrelwick", "only those of 2023", "and the other one?"), {"kestrelwick-supply-2024"}),
         (("certificates of Ostrel", "RSA keys only please"), {"ostrel-issuing-ca-3", "ostrel-root-ca-g1"}),
         (("certificates of Ostrel", "rsa only", "the oldest one"), {"ostrel-root-ca-g1"}),

@@ -85,6 +85,13 @@ LAMP = (
     "TR-40 LANTERN\n\nOVERVIEW\nThe TR-40 is a lantern for trams, made since 2011 in 3 colours.\n\nGENERAL DEFINITIONS\n"
     "Parameter    Description\nSpectral width    12 nm\nMass    1.7 kg\nPower consumption    < 6 W\nBeam angle    30 degrees\n"
 )
+SPELT = {
+    "a.txt": SENT.format(seller="Tarn Ltd", number="TA-1", buyer="Birch Ltd", rest="Twine"),
+    "b.txt": SENT.format(seller="Oak Tarn Mills Ltd", number="OT-2", buyer="Birch Ltd", rest="Rope").replace(
+        "100.00", "130.00"
+    ),
+    "c.txt": SENT.format(seller="Peoples Paper Works Ltd", number="PP-3", buyer="Birch Ltd", rest="Paper"),
+}
 FORM = "<h1>Berth form</h1><table><tr><td>Skipper</td><td><input value='Mara Quist'></td></tr></table>"
 LIST = "Handover of the van\n\n[x] Spare wheel\n[ ] Warning triangle\n[x] Manual\n"
 PLACES = "Tool,Place\nChisel,Shelf 4\nMallet,Shelf 6\nGimlet,Drawer 1\n"
@@ -108,6 +115,9 @@ FRAME = (
         ("invoices", {"a.txt": LINES}, "Wie viel kosteten die Schürzen?", "70", "119"),
         ("invoices", {"a.txt": LINES}, "total without VAT of OP-4", "100.00 EUR", "119"),
         ("datasheets", SHEETS, "Which safety data sheets have UN number 3082?", "[b]", "[c]"),
+        ("invoices", SPELT, "which invoices did people send to Birch?", "TA-1", ""),
+        ("generic", NOTICES, "Do we have anything on quince-jam?", "1 document", ""),
+        ("invoices", SPELT, "total of the bills of Tarn (oak)", "100.00 GBP", "230"),
         ("contracts", DEALS, "Which contracts don't mention mediation?", "[b]", "[a]"),
         ("contracts", DEALS, "How many contracts say nothing about mediation?", "1", "2"),
         ("contracts", DEALS, "agreements in which mediation isn't mentioned", "[b]", "[a]"),

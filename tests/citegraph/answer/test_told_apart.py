@@ -7,7 +7,9 @@ import pytest
 from citegraph.answer import told_apart
 from citegraph.answer.one_document import Told
 from citegraph.answer.told_apart import documents_that_say
-from citegraph.evidence.candidates import says_news
+from citegraph.corpus.schema.document import Document
+from citegraph.evidence.candidates import Candidate, says_news
+from citegraph.question.answer_form import measure_of
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack
 
@@ -130,3 +132,55 @@ async def test_the_other_document_of_a_company_that_is_asked_for_and_not_said_is
 def test_a_value_that_the_question_says_is_no_news_but_to_yes_or_no(question: str, says: bool) -> None:
     assert says_news({"product": "KT-7"}, question) == says
     assert not says_news({}, question)
+
+
+async def test_of_documents_of_one_title_the_one_that_answers_is_a_side(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan: Any = {"intent": "qa", "per_bucket": {}}
+    sheets = [
+        Candidate(name, "datasheets", score, values={"product": product})
+        for name, score, product in (("b", 0.9, "FL-200"), ("c", 0.8, "FL-200"), ("d", 0.7, "HX-9"))
+    ]
+    answers = {"b": {"silent": True}, "c": {"silent": False}, "d": {"silent": False}}
+
+    async def reading(_corpus: Corpus, _plan: Any, doc_id: str, _question: str) -> Any:
+        return Told(DOCUMENT, doc_id, {}, {}, passages=(), whole=True, **answers[doc_id])
+
+    monkeypatch.setattr(told_apart, "reading_of", reading)
+    best = await told_apart.surest_of_one_thing(corpus, plan, sheets, "How long does the battery last?")
+    assert best is sheets[1]
+    assert await told_apart.surest_of_one_thing(corpus, plan, sheets[::2], "How long?") is sheets[0]
+    assert await told_apart.surest_of_one_thing(corpus, plan, [], "How long?") is None
+
+
+DOCUMENT = Document("a", "datasheets", "", "a.txt", "")
+
+
+@pytest.mark.parametrize(
+    ("question", "quantity", "other"),
+    [
+        ("how heavy is the lantern?", "1.7 kg", "6 W"),
+        ("Welche Versorgungsspannung braucht sie?", "Supply    12    V", "12 W"),
+        ("the power consumption?", "Power (W)", "5 000"),
+        ("Hoe ver reikt de zender?", "80km", "80 dB"),
+    ],
+)
+def test_only_a_quantity_of_the_dimension_asked_for_answers(question: str, quantity: str, other: str) -> None:
+    measure = measure_of(question)
+    assert measure
+    assert measure.search(quantity)
+    assert not measure.search(other)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did the parties reach an agreement?",
+        "Who may amplify the signal?",
+        "Who sells the TR-40, the one with 60 V output voltage?",
+        "Who signed the lease?",
+    ],
+)
+def test_what_is_no_measure_or_a_condition_asks_for_no_quantity(question: str) -> None:
+    assert measure_of(question) is None

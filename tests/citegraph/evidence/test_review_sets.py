@@ -1,8 +1,11 @@
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from citegraph.evidence.review_sets import all_capitals, asks_inside, review_set
+from citegraph.corpus.schema.bucket import load_buckets
+from citegraph.corpus.schema.document import Document
+from citegraph.evidence.review_sets import all_capitals, asks_inside, printed_too, review_set
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 
@@ -65,3 +68,34 @@ async def test_one_document_is_read_and_not_only_named(corpus: Corpus) -> None:
     assert (decision["plan"]["kind"], decision["plan"]["only"]) == ("passages", ["oudenveld-of-24-02"])
     by_model = await review_set(corpus, state | {"decomposition": {"by": "model"}}, Context())
     assert "plan" not in by_model
+
+
+@pytest.mark.parametrize(
+    ("only", "meant"),
+    [([], ["held", "tabled", "said"]), (["held", "said"], ["held", "said"]), (["tabled"], ["tabled"])],
+)
+def test_a_code_is_also_looked_for_in_the_texts_of_those_that_state_none(
+    only: list[str], meant: list[str]
+) -> None:
+    texts = {
+        "tabled": "Class | RID 3082 | III",
+        "said": "It travels as UN 3082.",
+        "other": "It holds 3082 pieces.",
+    }
+
+    def ids(_bucket: str, filters: Any, limit: int = 0) -> list[str]:
+        return ["held"] if filters[0].operator == "=" else [*texts]
+
+    def all_of(doc_ids: Any) -> dict[str, Document]:
+        return {name: Document(name, "datasheets", texts[name], f"{name}.txt", "") for name in doc_ids}
+
+    stores: Any = SimpleNamespace(
+        buckets=load_buckets(),
+        annotations=SimpleNamespace(document_ids=ids),
+        documents=SimpleNamespace(all_of=all_of),
+    )
+    filters = [{"field": "un_number", "operator": "=", "value": "3082"}]
+    plan: Any = {"buckets": ["datasheets"], "per_bucket": {"datasheets": {"filters": filters}}, "only": only}
+    decision = printed_too(stores, plan)
+    assert decision
+    assert decision["plan"]["only"] == meant

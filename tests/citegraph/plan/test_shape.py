@@ -712,3 +712,15 @@ def test_a_spread_is_asked_in_whatever_words(corpus: Corpus) -> None:
         "difference",
         "min",
     )
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question"),
+    [
+        ("datasheets", "do we have anything on the FL-200 sensor?"),
+        ("invoices", "gibt es etwas zu CBC-10904?"),
+        ("certificates", "Haben wir etwas zu Ostrel Root CA G1?"),
+    ],
+)
+def test_what_there_is_on_one_thing_is_a_list(corpus: Corpus, bucket: str, question: str) -> None:
+    assert planned(corpus, bucket, question)["intent"] == "list"

@@ -177,3 +177,22 @@ def test_a_denial_of_what_is_demanded_is_no_condition(read: Read) -> None:
     reading = read("contracts", question)
     assert [printed(item) for item in reading["filters"]] == ["contract type = Distributor"]
     assert reading["unused"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("invoices not yet paid (Halbrecht)", {f"vendor name = {HALBRECHT}"}),
+        ("which bills never came through (Halbrecht)?", {f"vendor name = {HALBRECHT}"}),
+        ("invoices (not Halbrecht)", {f"vendor name != {HALBRECHT}"}),
+        ("all invoices except (Halbrecht)", {f"vendor name != {HALBRECHT}"}),
+        (
+            "which invoices of Halbrecht lack care (risk of receipts)?",
+            {f"vendor name = {HALBRECHT}", "document type = receipt"},
+        ),
+    ],
+)
+def test_brackets_tell_more_of_what_is_meant_unless_they_deny(
+    read: Read, question: str, expected: set[str]
+) -> None:
+    assert filters(read, "invoices", question) == expected

@@ -9,6 +9,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.question.named_values import is_common_word
 from citegraph.question.reading import Reader
+from tests.node_runtime import Read
 
 MOORINGS = Bucket(
     name="moorings",
@@ -50,3 +51,16 @@ def test_a_common_word_names_nothing(question: str, text: str, field: str, how: 
 )
 def test_what_restricts_the_documents_is_a_name(question: str, text: str, field: str, how: How) -> None:
     assert not common(question, text, field, how)
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("which invoices are for cloud services?", False),
+        ("total we paid for facility management", False),
+        ("total we paid to Facility", True),
+        ("invoices of cobaltine", True),
+    ],
+)
+def test_a_common_word_is_no_part_of_a_longer_name(read: Read, question: str, named: bool) -> None:
+    assert bool(read("invoices", question)["filters"]) is named
