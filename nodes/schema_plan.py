@@ -12,7 +12,7 @@ from citegraph.corpus.index.searcher import holds
 from citegraph.errors import CitegraphError, Unavailable
 from citegraph.evidence.passages import question_shown
 from citegraph.evidence.questions_back import asked_once_more, left_open, may_ask_again
-from citegraph.evidence.review_sets import not_together
+from citegraph.evidence.sets_by_texts import not_together
 from citegraph.llm.prompt_assembly import Material
 from citegraph.plan.make_plan import first_calls, make_plan, plan_without_metadata
 from citegraph.plan.plan_by_model import (

@@ -174,7 +174,7 @@ def row_meant(
 
 
 _LINE = re.compile(r"[^\n]+")
-_CODE = re.compile(r"(?<![\w-])(?=[\w-]*[^\W\d_])[\w-]*\d[\w-]*")
+_CODE = re.compile(r"(?<![\w-])(?:(?=[\w-]*[^\W\d_])[\w-]*\d[\w-]*|\d+(?:[-/]\d+)+(?![\w-]))")
 """A code: letters and digits."""
 _CELLS = re.compile(r"\S\s*(?:\||\t|\s{3})\s*(?=\S)")
 """What parts two cells of a row."""

@@ -22,10 +22,12 @@ from citegraph.language.amounts import Money, number_text
 from citegraph.language.claim_tokens import content_stems
 from citegraph.language.terms import content_words
 from citegraph.plan.stored_filters import printed
+from citegraph.question.clauses import read_question
+from citegraph.question.wants import wants
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
-from citegraph.run.state_types import AskedBack, CitedSpan, Draft, Plan, Through
+from citegraph.run.state_types import AskedBack, CitedSpan, Draft, Plan, Reading, Through
 
 Side = tuple[str, Told | None]
 """The label of a side with what its document says, None where no document was found."""
@@ -272,11 +274,38 @@ async def compose_passages(
     if through:
         parts, targets = [await leading(corpus, through)], targets[1:]
         plan = apart_from(plan, through, targets)
-    told = [await reading_of(corpus, plan, doc_id, state["question"], seen) for doc_id in targets[:several]]
-    parts += [written(one) for one in told if one]
+    for doc_id in targets[:several]:
+        parts += await read_wants(corpus, plan, doc_id, state["question"], context, seen)
     if decision.get("weak"):  # few words in common: only what surely answers is said
         parts = [part for part in parts if not (part.get("partial") or part.get("unanswerable"))]
     return joined(parts) if parts else nothing_text(plan, state.get("clarifications") or [])
+
+
+async def read_wants(
+    corpus: Corpus, plan: Plan, doc_id: str, question: str, context: Context, seen: Iterable[Chunk]
+) -> list[Draft]:
+    """Return what a document says to a question, or to each of the several things that it asks; [] when it is gone."""
+    whole = await reading_of(corpus, plan, doc_id, question, seen)
+    several = wants(question) if plan["intent"] == "qa" else []
+    if whole is None or len(several) < 2:
+        return [written(whole)] if whole else []
+    name = whole.document.bucket
+    drafts: list[Draft] = []
+    lost: list[str] = []
+    for want in several[:MOST_WANTED]:
+        read = await asyncio.to_thread(read_question, corpus.buckets[name], corpus.linker, want, context.now)
+        part: Reading = {**plan["per_bucket"][name], "asked": read["asked"]}
+        own: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: part}}
+        told = await reading_of(corpus, own, doc_id, want, seen)
+        draft = written(told) if told else None
+        if draft is None or draft.get("unanswerable"):
+            lost.append(want)
+        elif draft not in drafts:
+            drafts.append(draft)
+    if not drafts:
+        return [written(whole)]
+    unsaid = f"not found in the document: {'; '.join(lost)}"
+    return [*drafts[:-1], {**drafts[-1], "partial": unsaid}] if lost else drafts
 
 
 async def leading(corpus: Corpus, through: Through) -> Draft:

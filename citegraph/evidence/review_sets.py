@@ -2,60 +2,38 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Sequence
 
 from citegraph.citations.facts import hard_facts
-from citegraph.corpus.filters.clause import Clause, Filters, Group, typed_filters
-from citegraph.corpus.index.index_protocol import SearchRequest
-from citegraph.corpus.index.searcher import TermWeights, holds, narrowing, term_weights
-from citegraph.corpus.schema.bucket import Bucket, Identifier
-from citegraph.corpus.schema.document import Chunk
+from citegraph.corpus.filters.clause import Clause, typed_filters
+from citegraph.corpus.index.searcher import holds
+from citegraph.corpus.schema.bucket import Identifier
 from citegraph.encoder.multilingual import SAID, tag_question
+from citegraph.evidence.empty_sets import met_otherwise
 from citegraph.evidence.names_in_texts import names_in_texts, worded
 from citegraph.evidence.next_calls import enough, moved, nothing_found
 from citegraph.evidence.questions_back import facets_question, may_ask
 from citegraph.evidence.review_passages import identifies
+from citegraph.evidence.sets_by_texts import BY_WORDS, evidence_set, find_by_evidence, listed_by_evidence
 from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.numbers_asked import documents_meant
 from citegraph.plan.shape import names_one
-from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred
+from citegraph.plan.stored_filters import bucket_filters, flat, or_missing
 from citegraph.plan.unbound import counts_or_lists, fields_bound, said_by_grammar, unbound_words
 from citegraph.question import cues
 from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
 from citegraph.question.reading import stored
-from citegraph.question.wordings import Wording, wordings
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
-from citegraph.run.state_types import Decision, Plan, Reading, StoredClause
-
-HITS = 1000
-"""Chunks of one search that are looked at."""
-ROUNDS = 4
-"""Searches of one wording; each further one is among the documents of which no chunk has come up yet."""
-CANDIDATES = 5000
-"""Documents up to which further searches name those that are left."""
-WINDOW, STEP = 420, 210
-"""Characters of a passage that must hold the condition, and how far apart passages begin."""
-HOLDS = 0.8
-"""Share of the condition's words, weighted by rarity, that one passage must hold."""
+from citegraph.run.state_types import Decision, Plan, Reading
 
 STRUCTURE = frozenset(
     words("clause clauses provision provisions section sections paragraph paragraphs condition conditions")
 )
 """Words for a part of a document: they say where a condition stands, not what it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceSet:
-    """The documents with a passage that holds a condition: id to character span, best first; and how many were checked."""
-
-    spans: dict[str, tuple[int, int]]
-    checked: int
 
 
 def described(question: str, part: Reading) -> str:
@@ -66,11 +44,11 @@ def described(question: str, part: Reading) -> str:
     """
     match = cues.CONTAINS.search(question)
     relative = None if match else RELATIVE.search(question)
-    if not (match or relative) or cues.NEGATION.search(FORBIDDEN.sub(" ", question)):
+    if not (match or relative) or cues.NEGATION.search(cues.FORBIDDEN.sub(" ", question)):
         return ""
     kept = []
     told = question[(match or relative).end() :]  # type: ignore[union-attr]
-    told = BRACKETED.sub(" ", told)  # what stands in brackets only tells more of it
+    told = cues.BRACKETED.sub(" ", told)  # what stands in brackets only tells more of it
     for piece in re.findall(r"[^\s,.;:?!()\"“”]+", told):
         telling = [word for word in words(piece) if word in part["terms"] and word not in STRUCTURE]
         if any(len(bare(word)) > 2 for word in telling):
@@ -85,7 +63,7 @@ def uncovered(question: str, part: Reading) -> str:
     remain that are not the bucket's own: each document would be listed else, as if it met the condition.
     """
     match = ASKED_SET.match(question)
-    if not match or part["names"] or cues.NEGATION.search(FORBIDDEN.sub(" ", question)):
+    if not match or part["names"] or cues.NEGATION.search(cues.FORBIDDEN.sub(" ", question)):
         return ""
     told = question[match.end() :]
     taken = {word for clause in flat(part["filters"]) for word in words(str(clause.get("raw") or ""))}
@@ -99,9 +77,6 @@ def uncovered(question: str, part: Reading) -> str:
     return ""
 
 
-BRACKETED = re.compile(r"(?<=\w)\s+\([^()]*\)")
-
-
 ASKED_SET = re.compile(rf"\s*(?:{alternation('asking', 'which_members')})\s+\w+\s+", re.IGNORECASE)
 """Before the predicate of a question for the members of a set."""
 JOINED = re.compile(
@@ -110,114 +85,6 @@ JOINED = re.compile(
 """Between two predicates."""
 RELATIVE = re.compile(rf"(?<=\w)\s+(?:{alternation('asking', 'relative')})\b", re.IGNORECASE)
 """Before a condition without a verb like "contain"; two words at least must be left of it."""
-FORBIDDEN = re.compile(rf"\b(?:{alternation('asking', 'forbidding')})-(?=\w)", re.IGNORECASE)
-
-
-async def find_by_evidence(
-    corpus: Corpus, bucket: str, condition: str, *, filters: Filters = ()
-) -> EvidenceSet:
-    """Return the matching documents that hold the words of one wording of a condition in one passage."""
-    declared = corpus.buckets[bucket]
-    matching = await asyncio.to_thread(corpus.annotations.document_ids, bucket, filters, (), CANDIDATES + 1)
-    found: dict[str, tuple[float, tuple[int, int]]] = {}
-    looked: list[set[str]] = []
-    for wording in wordings(declared, condition):
-        weights = await term_weights(corpus.index, bucket, " ".join(wording.words), declared.language)
-        seen: set[str] = set()
-        async for chunks in _rounds(corpus, declared, wording, filters=filters, matching=matching, seen=seen):
-            held = await asyncio.to_thread(best_passages, chunks, wording, weights)
-            found |= {
-                doc_id: best for doc_id, best in held.items() if best[0] > found.get(doc_id, NOWHERE)[0]
-            }
-        looked.append(seen)
-    ranked = sorted(found.items(), key=lambda item: -item[1][0])
-    checked = set.intersection(*looked) if looked else set()
-    return EvidenceSet({doc_id: span for doc_id, (_, span) in ranked}, len(checked | set(found)))
-
-
-async def not_together(corpus: Corpus, plan: Plan) -> list[str]:
-    """Return what to tell whoever wrote a condition on texts that no passage meets: in how many documents each part of it
-    stands; [] where it is met, or none was written.
-    """
-    told, name = plan.get("described", ""), plan["buckets"][0]
-    filters = bucket_filters(plan, name)
-    if not told or plan["kind"] != "documents":
-        return []
-    if (await find_by_evidence(corpus, name, told, filters=filters)).spans:
-        return []
-    parts = [
-        part
-        for said in told.split("|")
-        for wording in wordings(corpus.buckets[name], said)[:1]
-        for part in (*wording.words, *(measure.text for measure in wording.measures))
-    ]
-    counts = [len((await find_by_evidence(corpus, name, part, filters=filters)).spans) for part in parts]
-    held = ", ".join(f"“{part}” in {count}" for part, count in zip(parts, counts, strict=True))
-    return [f"text “{told}”: no document holds all of it in one passage; alone: {held or 'nothing'}"]
-
-
-def best_passages(
-    chunks: Sequence[Chunk], wording: Wording, weights: TermWeights
-) -> dict[str, tuple[float, tuple[int, int]]]:
-    """Return, by document, the share of the words that its best passage holds, with the passage's character span."""
-    found: dict[str, tuple[float, tuple[int, int]]] = {}
-    for chunk in chunks:
-        for start in range(0, max(1, len(chunk.text) - STEP), STEP):
-            end = min(start + WINDOW, len(chunk.text))
-            share = weights.coverage(chunk.text[start:end]) if wording.words else 1.0
-            if share < HOLDS or share <= found.get(chunk.doc_id, NOWHERE)[0]:
-                continue
-            if wording.stands_in(chunk.text[start:end]):
-                span = trimmed(chunk.text, start, end)
-                found[chunk.doc_id] = share, (chunk.start + span[0], chunk.start + span[1])
-    return found
-
-
-NOWHERE = (0.0, (0, 0))
-
-
-async def _rounds(
-    corpus: Corpus,
-    bucket: Bucket,
-    wording: Wording,
-    *,
-    filters: Filters,
-    matching: Sequence[str],
-    seen: set[str],
-) -> AsyncIterator[list[Chunk]]:
-    """Yield, a search at a time, the chunks that hold a word of the wording, best first, and note in `seen` which documents that decides.
-
-    When a search brings fewer chunks than it may, the other documents hold none of the words: they are decided too.
-    """
-    asked = SearchRequest(
-        bucket.name,
-        wording.searched,
-        mode="keyword",
-        filter_json=await asyncio.to_thread(narrowing, corpus.annotations, bucket.name, filters),
-        limit=HITS,
-        candidates=HITS,
-    )
-    left: list[str] = []
-    for _ in range(ROUNDS):
-        hits = await corpus.index.search(replace(asked, doc_ids=tuple(left)))
-        seen.update(hit.chunk.doc_id for hit in hits)
-        yield [hit.chunk for hit in hits]
-        if len(hits) < HITS:
-            seen.update(matching)
-        left = [doc_id for doc_id in matching if doc_id not in seen]
-        if not left or len(matching) > CANDIDATES:
-            return
-
-
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a passage's span without the broken words at its ends."""
-    if start:
-        gap = re.search(r"\s+", text[start:end])
-        start += gap.end() if gap else 0
-    if end < len(text):
-        gap = re.search(r"\s+\S*$", text[start:end])
-        end = start + gap.start() if gap else end
-    return start, end
 
 
 async def review_set(corpus: Corpus, state: State, context: Context) -> Decision:
@@ -296,10 +163,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             matched={plan["buckets"][0]: len(found)},
         )
     by_model = bool(state["decomposition"].get("by"))
-    if not (matched or by_model) and (
-        read := await mentioned(corpus, plan, state["question"])
-        or await asyncio.to_thread(not_said_to_be, corpus, plan)
-    ):
+    if not (matched or by_model) and (read := await met_otherwise(corpus, plan, state["question"])):
         return read
     if not matched:
         return await moved(corpus, state, context, unknown) or await nothing_found(
@@ -315,10 +179,13 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
     told = plan.get("described", "")
     told = "" if by_field else told or described(state["question"], plan["per_bucket"][plan["buckets"][0]])
-    if told or plan.get("lacking"):
-        return await by_evidence(corpus, state, context, told, matched)
-    if not (by_field or by_model) and matched > 1 and counts_or_lists(plan):
-        measured = measures_left(plan, state["question"])
+    open_set = not (by_field or by_model) and matched > 1 and counts_or_lists(plan)
+    measured = measures_left(plan, state["question"]) if open_set else ""
+    lacking = plan.get("lacking", "")
+    # "With a reach of 40 km, not 80" leaves out no document that says 80 elsewhere.
+    if told or (lacking and not (measured and lacking.replace(" ", "").isdigit())):
+        return await by_evidence(corpus, state, context, told or measured, matched)
+    if open_set:
         if measured and (held := await listed_by_evidence(corpus, plan, measured, matched)):
             return {**held, "partial": BY_WORDS}
         if measured:
@@ -332,7 +199,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     found_by_name = cues.EXISTENCE.search(state["question"]) and names_one(
         bucket, plan["per_bucket"][bucket.name]
     )
-    if not (by_field or by_model or found_by_name) and matched > 1 and counts_or_lists(plan):
+    if open_set and not found_by_name:
         for told in dict.fromkeys(conditions_left(corpus, state, least) for least in (SAID, SURELY)):
             if told and not await selecting(corpus, plan, terms.content_words(told)):
                 continue
@@ -351,68 +218,6 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     )
     other = f"the question means {said} documents, and {matched} match" if said and said != matched else ""
     return enough(f"{matched} documents match", partial=other)
-
-
-async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
-    """Return the decision on the documents that print words of which each became a condition, None where no such words are.
-
-    "Which notices mention (HTTP) request smuggling" may name a package and two keywords that no document has together.
-    They follow a verb like "mention", or one another.
-    """
-    if not counts_or_lists(plan) or cues.NEGATION.search(FORBIDDEN.sub(" ", question)):
-        return None
-    name = plan["buckets"][0]
-    part = plan["per_bucket"][name]
-    match = cues.CONTAINS.search(question)
-    told = (
-        BRACKETED.sub(" ", question[match.end() :]).partition("?")[0]
-        if match
-        else adjoining(corpus.buckets[name], part, question)
-    )
-    kept = [item for item in part["filters"] if not inferred(item) or not _said_in(item, told)]
-    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
-    if len(kept) == len(part["filters"]):
-        return None
-    matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
-    found = await listed_by_evidence(corpus, left, " ".join(terms.content_words(told)), matched)
-    return {**found, "plan": left, "partial": BY_WORDS} if found else None
-
-
-def adjoining(bucket: Bucket, part: Reading, question: str) -> str:
-    """Return the words of two conditions on different fields of words that stand side by side, "" without such."""
-    strings = {item.name for item in bucket.fields if item.is_string and not item.canonical}
-    spots = sorted(
-        (start, start + len(raw), clause["field"])
-        for clause in flat(part["filters"])
-        if clause["field"] in strings
-        and (raw := str(clause.get("raw") or ""))
-        and (start := question.find(raw)) >= 0
-    )
-    for (start, end, one), (after, stop, other) in pairwise(spots):
-        if one != other and re.fullmatch(r"[\s()\"“”-]{1,3}", question[end:after]):
-            return question[start:stop]
-    return ""
-
-
-def not_said_to_be(corpus: Corpus, plan: Plan) -> Decision | None:
-    """Return the decision on a set that what is left out would empty, with the documents that do not state the field; blocking.
-
-    "Without the unsound ones" leaves those of which nobody says what they are, where no document says that it is
-    something else. None where nothing is left out, or nothing is left.
-    """
-    name = plan["buckets"][0]
-    part = plan["per_bucket"][name]
-    denied = [item for item in part["filters"] if inferred(item) and item.get("operator") in {"!=", "not in"}]
-    if not denied:
-        return None
-    kept = [_or_missing(item) if item in denied else item for item in part["filters"]]
-    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
-    matched = corpus.annotations.count(name, bucket_filters(left, name))
-    if not matched:
-        return None
-    fields = ", ".join(sorted(field.replace("_", " ") for item in denied for field in fields_of(item)))
-    said = f"the documents do not state their {fields}; those that are said to be what is left out are not among them"
-    return enough(said, plan=left, matched={name: matched}, partial=said)
 
 
 def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
@@ -461,7 +266,7 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
     field = code.field.replace("_", " ")
     said = f"{len(printed)} of {len(both)} only print it in their text: no {field} was read in a field"
     either = typed_filters(
-        [*(stored(item) for item in filters if item is not code), _or_missing(stored(code))]
+        [*(stored(item) for item in filters if item is not code), or_missing(stored(code))]
     )
     part: Reading = {**plan["per_bucket"][name], "filters": [stored(item) for item in either]}
     wider: Plan = {**plan, "only": both, "per_bucket": {**plan["per_bucket"], name: part}}
@@ -470,19 +275,6 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
 
 CODES = 600
 """Documents without a field whose texts are read for a code."""
-
-
-def _or_missing(item: StoredClause) -> StoredClause:
-    """Return a condition that documents meet, too, which do not state its field."""
-    (clause,) = typed_filters([item])
-    assert isinstance(clause, Clause), item
-    missing = Clause(field=clause.field, operator="missing", value=None, raw=clause.raw)
-    return stored(Group(mode="any", clauses=(clause, missing)))
-
-
-def _said_in(item: StoredClause, text: str) -> bool:
-    """Tell whether all words of a condition stand in a text."""
-    return all(str(clause.get("raw") or "\0").casefold() in text.casefold() for clause in flat([item]))
 
 
 SURELY = 0.9
@@ -556,27 +348,6 @@ async def left_out(corpus: Corpus, state: State, context: Context, found: Decisi
     return whole
 
 
-async def listed_by_evidence(corpus: Corpus, plan: Plan, told: str, matched: int) -> Decision | None:
-    """Return the decision to list the documents with a passage that holds the condition's words; None for none."""
-    name = plan["buckets"][0]
-    found = await find_by_evidence(corpus, name, told, filters=bucket_filters(plan, name))
-    if not found.spans:
-        return None
-    coverage = f"checked {found.checked} of {matched} candidates; {len(found.spans)} by evidence"
-    return enough(
-        f"{len(found.spans)} documents hold “{told}” in one passage",
-        targets=list(found.spans),
-        spans={doc_id: {"start": start, "end": end} for doc_id, (start, end) in found.spans.items()},
-        coverage=coverage,
-        described=terms.content_words(told),
-        matched={name: len(found.spans)},
-        partial=BY_WORDS if found.checked < matched else "",
-    )
-
-
-BY_WORDS = "the documents were chosen by words found in one passage of each, not by a field"
-
-
 def unknown_names(corpus: Corpus, plan: Plan, question: str) -> list[str]:
     """Return the names of the question that no clause holds and that say whose documents are meant.
 
@@ -641,19 +412,3 @@ def qualifies(question: str, name: str, nouns: Sequence[str]) -> bool:
             if any(start == 0 for noun in nouns for start, _ in find_phrase(rest, noun)[:1]):
                 return True
     return False
-
-
-async def evidence_set(corpus: Corpus, plan: Plan, names: Sequence[str]) -> list[str]:
-    """Return the matching documents whose text holds every one of `names`; the list is by evidence, not by a field."""
-    name = plan["buckets"][0]
-    condition = await asyncio.to_thread(narrowing, corpus.annotations, name, bucket_filters(plan, name))
-    words = [holds(word)["must"][0] for word in names]
-    request = SearchRequest(
-        name,
-        " ".join(names),
-        mode="keyword",
-        filter_json={"must": [condition, *words] if condition else words},
-        limit=200,
-        candidates=400,
-    )
-    return list(dict.fromkeys(hit.chunk.doc_id for hit in await corpus.index.search(request)))

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from citegraph.corpus.filters.clause import Filters, clauses_in, typed_filters
+from citegraph.corpus.filters.clause import Clause, Filters, Group, clauses_in, typed_filters
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state_types import Plan, StoredClause, ToolCall
@@ -96,3 +97,11 @@ def filters_shown(corpus: Corpus, plan: Plan) -> str:
         ]
         lines.append(f"{name}: {'; '.join(said)}; all together: {together} documents")
     return "\n".join(lines) or "none"
+
+
+def or_missing(item: StoredClause) -> StoredClause:
+    """Return a condition that documents meet, too, which do not state its field."""
+    (clause,) = typed_filters([item])
+    assert isinstance(clause, Clause), item
+    missing = Clause(field=clause.field, operator="missing", value=None, raw=clause.raw)
+    return stored(Group(mode="any", clauses=(clause, missing)))

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.encoder.multilingual import is_idle
 from citegraph.language import terms
 from citegraph.language.dates import month_pattern
 from citegraph.language.names import LEGAL_FORMS
@@ -90,8 +91,10 @@ def unmentioned(question: str, unused: Sequence[str], left: Sequence[str]) -> tu
             if stated is None or any(word in left for word in terms.words(rest[: stated.start()])):
                 continue
             rest = rest[stated.end() :]
+        # What is surely a condition is not denied by a "not" that is none: "a note from 2005, but not which".
+        wanted = included_among(question, left) if is_idle(question, len(before), len(before + said)) else []
         for text in (BARRIER.split(rest)[0], BARRIER.split(before)[-1]):
-            if words := [word for word in terms.words(text) if word in left]:
+            if words := [word for word in terms.words(text) if word in left and word not in wanted]:
                 return said, words
     states = cues.CONTAINS.search(question) or pattern("states").search(question)
     return "", included_among(question, left, slot="excluded") if states else []

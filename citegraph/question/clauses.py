@@ -48,23 +48,31 @@ def read_periods(reader: Reader, *, whole_dates: bool, names: Sequence[Link] = (
     Dates and months are read before names are (a month may look like a name), unless one of `names` holds them
     ("Business Today"); bare years after them, since a name may hold one.
     """
+    found: list[tuple[Period, Field, bool]] = []
     for period in find_periods(reader.question, today=reader.today, order=reader.bucket.date_order):
         if bool(BARE_YEAR.fullmatch(period.text.strip())) is whole_dates:
             continue
         start, end = period.span
         if spoken_of(reader.bucket, reader.question, start, end, among=plain_numbers(reader.bucket)):
             continue  # "painted before 1870", where the year is a number
-        declared = date_field(reader, period)
+        declared, worded = date_field(reader, period)
         if declared is None or not reader.free(start, end) or within_code(reader, start, end):
             continue
         if any(within_name(link, start, end) for link in names) or is_idle(
             reader.question, start, end, above=ASIDE
         ):
             continue
+        found.append((period, declared, worded))
+    # "A note from 2005 ... those dated 2005" says one thing twice: of the field that a word names.
+    sure = {str(period_clause(period)): declared for period, declared, worded in found if worded}
+    for period, declared, worded in found:
         operator, value = period_clause(period)
-        reader.add(declared.name, operator, value, start, end)
-        if period.note:
-            reader.notes.append(period.note)
+        start, end = period.span
+        if reader.free(start, end):
+            meant = declared if worded else sure.get(str((operator, value)), declared)
+            reader.add(meant.name, operator, value, start, end)
+            if period.note:
+                reader.notes.append(period.note)
 
 
 ASIDE = 0.98
@@ -96,8 +104,9 @@ def period_clause(period: Period) -> tuple[Operator, object]:
     return ("=", first) if first == last else ("between", [first, last])
 
 
-def date_field(reader: Reader, period: Period) -> Field | None:
-    """Return the date field whose words stand nearest to a period, else the one that it surely speaks of, else the main date.
+def date_field(reader: Reader, period: Period) -> tuple[Field | None, bool]:
+    """Return the date field whose words stand nearest to a period, else the one that it surely speaks of, else the main date,
+    and whether a word names it.
 
     What only says where it lies in time ("in", "from") names a field less surely than the words around it.
 
@@ -121,14 +130,14 @@ def date_field(reader: Reader, period: Period) -> Field | None:
     names = [declared.name for declared in dates if not reader.dates or declared.name in reader.dates]
     meant = spoken_of(reader.bucket, reader.question, *period.span, among=names)
     if meant and (not near or min(near)[0] in SMALL_WORDS):
-        return reader.bucket.field(meant)
+        return reader.bucket.field(meant), False
     if near:
-        return dates[min(near)[2]]
+        return dates[min(near)[2]], min(near)[0] not in SMALL_WORDS
     main = reader.bucket.field(reader.bucket.main_date) if reader.bucket.main_date else None
     if main is not None and not _may_hold(reader, main, period):
         others = [declared for declared in dates if _may_hold(reader, declared, period)]
-        return others[0] if len(others) == 1 else main
-    return main
+        return (others[0] if len(others) == 1 else main), False
+    return main, False
 
 
 SMALL_WORDS = (1, 3)
@@ -343,19 +352,27 @@ def read_identifiers(reader: Reader) -> list[str]:
 
 
 def read_asked(reader: Reader) -> list[str]:
-    """Return the fields whose words stand in the unused part of the question, longest phrase first."""
-    found: list[tuple[int, int, str]] = []
-    for declared in reader.bucket.fields:
-        best: tuple[int, int] | None = None
-        for word in asked_by(declared):
-            if terms.bare(word) in terms.stop_words("grammar") and not PERSON.search(reader.question):
-                continue  # "from" asks only beside a "who"
-            for start, end in find_phrase(reader.question, word):
-                if reader.free(start, end) and (best is None or end - start > best[1] - best[0]):
-                    best = (start, end)
-        if best and best[1] - best[0] >= 3:
-            found.append((best[0] - best[1], best[0], amount_meant(reader, declared, *best)))
-    return list(dict.fromkeys(name for _, _, name in sorted(found)))
+    """Return the fields whose words stand in the unused part of the question, longest phrase first.
+
+    A word within the longer one of another field ("the VAT amount") asks for that one alone.
+    """
+    spots = [
+        (start, end, declared)
+        for declared in reader.bucket.fields
+        for word in asked_by(declared)
+        # "from" asks only beside a "who"
+        if terms.bare(word) not in terms.stop_words("grammar") or PERSON.search(reader.question)
+        for start, end in find_phrase(reader.question, word)
+        if reader.free(start, end) and end - start >= 3
+    ]
+    longest = sorted(spots, key=lambda spot: (spot[0] - spot[1], spot[0]))
+    return list(
+        dict.fromkeys(
+            amount_meant(reader, declared, start, end)
+            for start, end, declared in longest
+            if not any(low <= start and end <= high and high - low > end - start for low, high, _ in longest)
+        )
+    )
 
 
 def beside_the_form(question: str, left: Sequence[str]) -> list[str]:
@@ -462,7 +479,9 @@ def remaining(reader: Reader, filters: Sequence[Clause | Group]) -> list[str]:
         for word in (reader.bucket.field(name) or _NO_FIELD).words
         for form in terms.words(word)
     }
-    known = nouns | cues | own | terms.small_words(reader.question)
+    # A name that is said again says nothing more.
+    bound = {word for span in reader.used for word in terms.words(reader.question[span.start : span.end])}
+    known = nouns | cues | own | bound | terms.small_words(reader.question)
     return [word for word in terms.content_words(rest) if word not in known and len(word) > 1]
 
 

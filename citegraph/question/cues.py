@@ -26,3 +26,7 @@ WHICH = re.compile(rf"\b(?:{alternation('asking', 'which')})\b", re.IGNORECASE)
 NEGATION = re.compile(rf"\b(?:{alternation('asking', 'negation')})\b", re.IGNORECASE)
 CONTAINS = re.compile(rf"\b(?:{alternation('asking', 'contains')})\b", re.IGNORECASE)
 """Before a condition that the text of a document must hold."""
+BRACKETED = re.compile(r"(?<=\w)\s+\([^()]*\)")
+"""What stands in brackets behind a word and only tells more of it."""
+FORBIDDEN = re.compile(rf"\b(?:{alternation('asking', 'forbidding')})-(?=\w)", re.IGNORECASE)
+"""Before what a clause forbids: "a no-shop clause" denies nothing."""

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
+from citegraph.encoder.multilingual import is_no_condition
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question.functions import function_of
@@ -51,7 +52,7 @@ def read_presence(reader: Reader, names: Sequence[Link], coverage: dict[str, flo
         elif not _is_valued(reader, declared, end, names):
             if operator == "exists" and not _ENDS_PRESENCE.match(reader.question[end:]):
                 continue
-            reader.add(declared.name, operator, None, start, end)
+            _add(reader, declared, operator, start, end)
             _read_listed(reader, operator, end, names)
     _read_predicates(reader)
     _read_left_out(reader)
@@ -72,8 +73,27 @@ def _read_listed(reader: Reader, operator: Operator, end: int, names: Sequence[L
         apart = pattern("or").search(joined.group()) and (operator == "exists" or joined["again"])
         declared, stop = found
         start = max(joined.start("again"), end) if joined["again"] else joined.end() if apart else end
-        reader.add(declared.name, operator, None, start, stop)
+        _add(reader, declared, operator, start, stop)
         end = stop
+
+
+def _add(reader: Reader, declared: Field, operator: Operator, start: int, end: int) -> None:
+    """Add the condition that a field is, or is not, stated: that it has none may be one of its values ("no signal word")."""
+    none = no_value(declared) if operator == "missing" else None
+    reader.add(declared.name, "=" if none else operator, none, start, end)
+
+
+@lru_cache(maxsize=256)
+def _no_value(words: tuple[str, ...], values: tuple[tuple[str, tuple[str, ...]], ...]) -> str | None:
+    said = "|".join(re.escape(word) for word in words)
+    none = re.compile(rf"{source('lacks', 'deny_noun')}\s+(?:{said})", re.IGNORECASE)
+    return next((value for value, forms in values if any(none.fullmatch(form) for form in forms)), None)
+
+
+def no_value(declared: Field) -> str | None:
+    """Return the declared value of a field that says it has none, None without such."""
+    words = (*declared.words, declared.name.replace("_", " "))
+    return _no_value(words, tuple((value, tuple(forms)) for value, forms in declared.values.items()))
 
 
 @cache
@@ -172,20 +192,20 @@ def _is_sum(reader: Reader, declared: Field, span: tuple[int, int]) -> bool:
 def _read_predicates(reader: Reader) -> None:
     """Read "where the vendor is unknown", "fecha falta"; of two words that end there the longer one: "due date is missing"."""
     spans = [
-        (start - end, start, end, declared.name)
+        (start - end, start, end, declared)
         for declared in reader.bucket.fields
         if declared.type != "text"
         for word in said_of(declared, reader.bucket)
         for start, end in find_phrase(reader.question, word)
     ]
-    for _, start, end, name in sorted(spans):
+    for _, start, end, declared in sorted(spans, key=lambda spot: (*spot[:3], spot[3].name)):
         said = pattern("missing", before=rf"\s+(?:{source('be')}\s+)?").match(reader.question, end)
         if said and reader.free(start, said.end()):
-            reader.add(name, "missing", None, start, said.end())
+            _add(reader, declared, "missing", start, said.end())
             continue
         led = list(pattern("missing").finditer(reader.question, 0, start))[-1:]
         if led and reader.free(led[0].start(), end) and _only_small(reader, led[0].end(), start):
-            reader.add(name, "missing", None, led[0].start(), end)
+            _add(reader, declared, "missing", led[0].start(), end)
 
 
 def _only_small(reader: Reader, start: int, end: int) -> bool:
@@ -258,6 +278,8 @@ def _read_states(reader: Reader, coverage: dict[str, float]) -> None:
                 )
                 asked = re.search(rf"{_WHEN}", before, re.IGNORECASE)
                 if not reader.free(start, end) or asked or not (said or kind):
+                    continue
+                if is_no_condition(reader.question, start, end):  # "A signed agreements with B"
                     continue
                 denied = bool(said and (said["no"] or re.match(r"\w+n['’]?t\b", said.group())))
                 begin = said.start() if said else start

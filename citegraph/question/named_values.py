@@ -203,6 +203,8 @@ def amount_meant(reader: Reader, declared: Field, start: int, end: int) -> str:
     before, after = reader.question[:start], reader.question[end:]
     if rule is None or any(start - 5 <= place <= start for _, place in counting(reader.question)):
         return declared.name
+    if pattern("amount_asked", after=r"\s+$").search(before):  # "how much VAT is in it"
+        return declared.name
     if inside := ADDED.search(before) or _WITH.search(before):
         reader.use(inside.start(), end)
         return rule.total

@@ -21,7 +21,7 @@ from citegraph.corpus.records.csv_rows import export_csv
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.errors import BadInput
-from citegraph.evidence.review_sets import find_by_evidence
+from citegraph.evidence.sets_by_texts import find_by_evidence
 from citegraph.run.context import USER_KEY, Context, user_of
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import load_settings

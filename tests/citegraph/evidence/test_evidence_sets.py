@@ -4,13 +4,12 @@ import pytest
 
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
-from citegraph.evidence.review_sets import (
-    described,
+from citegraph.evidence.review_sets import described, uncovered
+from citegraph.evidence.sets_by_texts import (
     find_by_evidence,
     listed_by_evidence,
     not_together,
     trimmed,
-    uncovered,
 )
 from citegraph.run.services import Corpus
 
@@ -103,9 +102,9 @@ async def test_further_searches_look_where_no_chunk_came_up(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = await find_by_evidence(corpus, "contracts", "agreement party")
-    monkeypatch.setattr("citegraph.evidence.review_sets.HITS", 2)
+    monkeypatch.setattr("citegraph.evidence.sets_by_texts.HITS", 2)
     assert set((await find_by_evidence(corpus, "contracts", "agreement party")).spans) <= set(whole.spans)
-    monkeypatch.setattr("citegraph.evidence.review_sets.ROUNDS", 50)
+    monkeypatch.setattr("citegraph.evidence.sets_by_texts.ROUNDS", 50)
     again = await find_by_evidence(corpus, "contracts", "agreement party")
     assert (len(again.spans), again.checked) == (len(whole.spans), whole.checked)
 

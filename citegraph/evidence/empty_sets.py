@@ -1,0 +1,196 @@
+"""What gives way where no document meets every condition of a question: asides, names that go together, words of texts."""
+
+import asyncio
+import re
+from itertools import pairwise
+
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.encoder.multilingual import SAID, is_no_condition
+from citegraph.evidence.next_calls import enough
+from citegraph.evidence.sets_by_texts import BY_WORDS, listed_by_evidence
+from citegraph.language import terms
+from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred, or_missing, printed
+from citegraph.plan.unbound import counts_or_lists
+from citegraph.question import cues
+from citegraph.run.services import Corpus
+from citegraph.run.state_types import Decision, Plan, Reading, StoredClause
+
+
+async def met_otherwise(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
+    """Return the decision on the documents that meet the conditions of a question otherwise than all at once, None without any."""
+    return (
+        await mentioned(corpus, plan, question)
+        or await asyncio.to_thread(not_said_to_be, corpus, plan)
+        or await asyncio.to_thread(without_asides, corpus, plan, question)
+        or await asyncio.to_thread(each_of_several, corpus, plan)
+        or await printed_together(corpus, plan, question)
+    )
+
+
+def without_asides(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
+    """Return the decision on the documents that are left without what the tagger takes for no condition; blocking.
+
+    "For the audit on Monday I need the leases under Dutch law": a clause on audits was bound, and is not asked for.
+    """
+    part = plan["per_bucket"][plan["buckets"][0]]
+    asides = [item for item in part["filters"] if inferred(item) and _is_aside(item, question)]
+    if not asides or len(asides) == len(part["filters"]):
+        return None
+    said = ", ".join(f"“{printed(item)}”" for item in asides)
+    kept = [item for item in part["filters"] if item not in asides]
+    return _met(corpus, plan, kept, f"no document meets {said} as well, which was left out")
+
+
+def _is_aside(item: StoredClause, question: str) -> bool:
+    """Tell whether none of the words of a condition are one to the tagger."""
+    said = [piece for clause in flat([item]) for piece in str(clause.get("raw") or "").split("; ") if piece]
+    spots = [match.span() for piece in said for match in re.finditer(re.escape(piece), question)]
+    return bool(spots) and all(is_no_condition(question, *spot, below=SAID) for spot in spots)
+
+
+SEVERAL = 3
+"""Names from which "A with B, C and D" is not taken to name one document."""
+
+
+def each_of_several(corpus: Corpus, plan: Plan) -> Decision | None:
+    """Return the decision on the documents of one name with each of some others, or of each name where no one goes with all;
+    blocking.
+
+    "Arden signed agreements with Belt, Corin and Dale" speaks of three. None for fewer names, or if one of them has nothing.
+    """
+    name = plan["buckets"][0]
+    filters = plan["per_bucket"][name]["filters"]
+    listed = [item for item in filters if inferred(item) and item.get("operator") == "contains"]
+    fields = {item["field"] for item in listed}
+    if len(listed) < SEVERAL or len(fields) != 1:
+        return None
+    rest = [item for item in filters if item not in listed]
+
+    def held(*items: StoredClause) -> int:
+        left: Plan = {
+            **plan,
+            "per_bucket": {
+                **plan["per_bucket"],
+                name: {**plan["per_bucket"][name], "filters": [*rest, *items]},
+            },
+        }
+        return corpus.annotations.count(name, bucket_filters(left, name))
+
+    hubs = [one for one in listed if all(held(one, other) for other in listed if other is not one)]
+    if len(hubs) != 1 and not all(map(held, listed)):
+        return None
+    others = [item for item in listed if item not in hubs] if len(hubs) == 1 else listed
+    either: StoredClause = {"mode": "any", "clauses": others}
+    return _met(corpus, plan, [*rest, *(hubs if len(hubs) == 1 else ()), either], "")
+
+
+def _met(corpus: Corpus, plan: Plan, filters: list[StoredClause], partial: str) -> Decision | None:
+    """Return the decision on the documents that meet other conditions, None where none does; blocking."""
+    name = plan["buckets"][0]
+    left: Plan = {
+        **plan,
+        "per_bucket": {**plan["per_bucket"], name: {**plan["per_bucket"][name], "filters": filters}},
+    }
+    matched = corpus.annotations.count(name, bucket_filters(left, name))
+    said = partial or f"{matched} documents match"
+    return enough(said, plan=left, matched={name: matched}, partial=partial) if matched else None
+
+
+async def printed_together(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
+    """Return the decision on the documents that print in one passage the words of conditions that none meets in its fields.
+
+    Of a name that was matched in part, or a keyword: "crates that were after Arden users' credentials" names no package.
+    """
+    name = plan["buckets"][0]
+    bucket, part = corpus.buckets[name], plan["per_bucket"][name]
+    if not counts_or_lists(plan) or cues.NEGATION.search(cues.FORBIDDEN.sub(" ", question)):
+        return None
+    whole = {
+        item["text"]
+        for item in part["mentions"]
+        if item["complete"] and item["field"] in bucket.naming_fields
+    }
+    words = [
+        item
+        for item in part["filters"]
+        if inferred(item)
+        and (declared := bucket.field(str(item.get("field"))))
+        and declared.is_string
+        and not declared.canonical
+        and str(item.get("raw") or "") not in {"", *whole}
+    ]
+    told = " ".join(dict.fromkeys(str(item.get("raw")) for item in words))
+    if len(words) < 2:
+        return None
+    kept = [item for item in part["filters"] if item not in words]
+    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
+    matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
+    found = await listed_by_evidence(corpus, left, told, matched)
+    return {**found, "plan": left, "partial": BY_WORDS} if found else None
+
+
+async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
+    """Return the decision on the documents that print words of which each became a condition, None where no such words are.
+
+    "Which notices mention (HTTP) request smuggling" may name a package and two keywords that no document has together.
+    They follow a verb like "mention", or one another.
+    """
+    if not counts_or_lists(plan) or cues.NEGATION.search(cues.FORBIDDEN.sub(" ", question)):
+        return None
+    name = plan["buckets"][0]
+    part = plan["per_bucket"][name]
+    match = cues.CONTAINS.search(question)
+    told = (
+        cues.BRACKETED.sub(" ", question[match.end() :]).partition("?")[0]
+        if match
+        else adjoining(corpus.buckets[name], part, question)
+    )
+    kept = [item for item in part["filters"] if not inferred(item) or not _said_in(item, told)]
+    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
+    if len(kept) == len(part["filters"]):
+        return None
+    matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
+    found = await listed_by_evidence(corpus, left, " ".join(terms.content_words(told)), matched)
+    return {**found, "plan": left, "partial": BY_WORDS} if found else None
+
+
+def adjoining(bucket: Bucket, part: Reading, question: str) -> str:
+    """Return the words of two conditions on different fields of words that stand side by side, "" without such."""
+    strings = {item.name for item in bucket.fields if item.is_string and not item.canonical}
+    spots = sorted(
+        (start, start + len(raw), clause["field"])
+        for clause in flat(part["filters"])
+        if clause["field"] in strings
+        and (raw := str(clause.get("raw") or ""))
+        and (start := question.find(raw)) >= 0
+    )
+    for (start, end, one), (after, stop, other) in pairwise(spots):
+        if one != other and re.fullmatch(r"[\s()\"“”-]{1,3}", question[end:after]):
+            return question[start:stop]
+    return ""
+
+
+def not_said_to_be(corpus: Corpus, plan: Plan) -> Decision | None:
+    """Return the decision on a set that what is left out would empty, with the documents that do not state the field; blocking.
+
+    "Without the unsound ones" leaves those of which nobody says what they are, where no document says that it is
+    something else. None where nothing is left out, or nothing is left.
+    """
+    name = plan["buckets"][0]
+    part = plan["per_bucket"][name]
+    denied = [item for item in part["filters"] if inferred(item) and item.get("operator") in {"!=", "not in"}]
+    if not denied:
+        return None
+    kept = [or_missing(item) if item in denied else item for item in part["filters"]]
+    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
+    matched = corpus.annotations.count(name, bucket_filters(left, name))
+    if not matched:
+        return None
+    fields = ", ".join(sorted(field.replace("_", " ") for item in denied for field in fields_of(item)))
+    said = f"the documents do not state their {fields}; those that are said to be what is left out are not among them"
+    return enough(said, plan=left, matched={name: matched}, partial=said)
+
+
+def _said_in(item: StoredClause, text: str) -> bool:
+    """Tell whether all words of a condition stand in a text."""
+    return all(str(clause.get("raw") or "\0").casefold() in text.casefold() for clause in flat([item]))
