@@ -35,7 +35,7 @@ from citegraph.question.named_values import amount_meant, read_beginnings, read_
 from citegraph.question.negation import Denials
 from citegraph.question.ordering import ranked_number
 from citegraph.question.phrases import conditions_among, document_words, find_phrase
-from citegraph.question.reading import Reader, mention_of, stored
+from citegraph.question.reading import Atom, Reader, mention_of, stored
 from citegraph.question.spoken_of import runs, spoken_of, understood
 from citegraph.run.state_types import Reading
 
@@ -175,6 +175,7 @@ def _may_hold(reader: Reader, declared: Field, period: Period) -> bool:
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
     """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
     question, today = told_today(question, today)
+    question, cuts = without_second_thoughts(question)
     stated = linker.dates(bucket.name)
     dates = [item.name for item in bucket.fields if item.type == "date"]
     bucket = understood(bucket, question, besides=[name for name in dates if stated and name not in stated])
@@ -198,6 +199,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     read_flags(reader, read_noun(reader))
     read_amounts(reader)
     read_currencies(reader)
+    reader.atoms[:] = [atom for atom in reader.atoms if not is_taken_back(atom, reader.atoms, cuts)]
     filters, atoms, denials = arrange(reader)
     filters = [*without_restated(filters), *denied_elsewhere(filters, names)]
     filters, contrary = apart_from_contrary(filters)
@@ -303,6 +305,26 @@ def told_today(question: str, today: date) -> tuple[str, date]:
                 end = match.end() + period.span[1]
                 return question[: match.start()] + " " * (end - match.start()) + question[end:], period.start
     return question, today
+
+
+def without_second_thoughts(question: str) -> tuple[str, list[int]]:
+    """Return a question with a stop and blanks for what takes back what was just said ("no wait", "ach nein"), and where it stands."""
+    cuts: list[int] = []
+    for match in pattern("second_thoughts").finditer(question):
+        if question[: match.start()].strip() and question[match.end() :].strip(" .,;!?"):
+            blank = "." + " " * (match.end() - match.start() - 1)
+            question = question[: match.start()] + blank + question[match.end() :]
+            cuts.append(match.start())
+    return question, cuts
+
+
+def is_taken_back(atom: Atom, atoms: Sequence[Atom], cuts: Sequence[int]) -> bool:
+    """Tell whether a later thought gives the field of a condition another value: "those from 2019, no wait, since 2017"."""
+    return any(
+        atom.start < cut < other.start and other.clause.field == atom.clause.field
+        for cut in cuts
+        for other in atoms
+    )
 
 
 def unused(reader: Reader, denials: Denials, left: Sequence[str]) -> list[str]:
