@@ -163,8 +163,11 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             matched={plan["buckets"][0]: len(found)},
         )
     by_model = bool(state["decomposition"].get("by"))
-    if not (matched or by_model) and (read := await met_otherwise(corpus, plan, state["question"])):
-        return read
+    if not (matched or by_model) and (met := await met_otherwise(corpus, plan, state["question"])):
+        return (
+            await asyncio.to_thread(read_instead, corpus, met["plan"], met["matched"][plan["buckets"][0]])
+            or met
+        )
     if not matched:
         return await moved(corpus, state, context, unknown) or await nothing_found(
             corpus, state, context, unknown
@@ -175,6 +178,8 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         and (more := await asyncio.to_thread(printed_too, corpus, plan))
     ):
         return more
+    if not by_model and (read := await asyncio.to_thread(read_instead, corpus, plan, matched)):
+        return read
     # Of a set that a found name led to, a reader of the question has put all of its words into filters.
     by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
     told = plan.get("described", "")
@@ -279,6 +284,25 @@ CODES = 600
 
 SURELY = 0.9
 """Share from which a word is surely a condition."""
+
+
+FEW = 5
+"""Documents that are read where none states the number that is asked for in a field."""
+
+
+def read_instead(corpus: Corpus, plan: Plan, matched: int) -> Decision | None:
+    """Return the decision to read a few documents of which none states the field of a number that is asked for; blocking."""
+    name, wanted = plan["buckets"][0], plan["aggregate"]
+    field = wanted.get("field")
+    if plan["intent"] != "compute" or not field or not 0 < matched <= FEW or plan.get("worded"):
+        return None
+    filters = bucket_filters(plan, name)
+    if corpus.annotations.count(name, (*filters, Clause(field=field, operator="exists", value=None))):
+        return None
+    found = corpus.annotations.document_ids(name, filters)
+    read: Plan = {**plan, "kind": "passages", "intent": "qa", "only": list(found)}
+    said = f"no {field.replace('_', ' ')} was read in a field of the {matched} documents: what they say is quoted"
+    return enough(said, targets=list(found), plan=read, several=len(found), partial=said)
 
 
 def measures_left(plan: Plan, question: str) -> str:

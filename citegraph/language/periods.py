@@ -179,7 +179,6 @@ def period_rules() -> tuple[Rule, ...]:
             _part_of_month,
         ),
         rule(rf"{month}{of}{year}", lambda f, r: month_span(year_of(f, r), month_number(f["m"]))),
-        rule(rf"(?P<y>{_YEAR})[\s,-]+{month}", lambda f, r: month_span(year_of(f, r), month_number(f["m"]))),
         rule(
             rf"(?:q|t)(?P<q>[1-4])(?:{of}|\s*['’]?){year}|(?P<y2>{_YEAR})[\s/-]*(?:q|t)(?P<q2>[1-4])",
             lambda f, r: months_span(_year(f["y"] or f["y2"], r.today), 3 * int(f["q"] or f["q2"]) - 2, 3),
@@ -196,6 +195,7 @@ def period_rules() -> tuple[Rule, ...]:
             rf"{ordinal}\s+{_any('halves')}{of}{year}",
             lambda f, r: months_span(year_of(f, r), 1 if ordinals()[f["o"].lower()] == 1 else 7, 6),
         ),
+        rule(rf"(?P<y>{_YEAR})[\s,-]+{month}", lambda f, r: month_span(year_of(f, r), month_number(f["m"]))),
         rule(
             rf"(?P<s>{alternatives(_words('seasons'))})(?!\s+in\s){of}{year}(?:/\d\d)?",  # "that fall in 2024"
             lambda f, r: months_span(year_of(f, r), _words("seasons")[f["s"].lower()], 3),

@@ -10,7 +10,7 @@ from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out, tag_question, wants_fact
+from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, SAID, left_out, tag_question, wants_fact
 from citegraph.language import terms
 from citegraph.language.names import tokens
 from citegraph.language.word_tables import alternation, pattern, source
@@ -150,7 +150,16 @@ def _in_plain_brackets(question: str, atom: Atom) -> bool:
     if opened < 0 or ")" in question[opened : atom.start]:
         return False
     said = question[:opened].rstrip().rpartition(" ")[2] + question[opened:].partition(")")[0]
-    return not any(denying(kind).search(said) for kind in ("except", "deny", "deny_noun"))
+    tagged = tag_question(question)
+    before = list(re.finditer(r"\w+", question[:opened]))[-BEFORE:]
+    gone = any(
+        tagged.slot(*word.span(), "excluded") >= SAID for word in before
+    )  # "the old ones (A, B) are dead for us"
+    return not gone and not any(denying(kind).search(said) for kind in ("except", "deny", "deny_noun"))
+
+
+BEFORE = 3
+"""Words before brackets that these tell more of."""
 
 
 def _denies_itself(atom: Atom) -> bool:
