@@ -105,7 +105,7 @@ def values_counted(bucket: Bucket, question: str) -> str | None:
     if place is None:
         return None
     rest = pattern("different", before=r"\s*").sub(" ", question[place:], count=1).lstrip()
-    rest = re.sub(r"^(?:of\s+)?(?:the\s+|our\s+)?", "", rest, flags=re.IGNORECASE)
+    rest = re.sub(rf"^(?:(?:{alternation('asking', 'of')})\s+)?{cues.ARTICLE}", "", rest, flags=re.IGNORECASE)
     if any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1]):
         return None
     for declared in bucket.fields:

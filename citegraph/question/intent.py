@@ -9,7 +9,7 @@ from citegraph.language.word_tables import alternation, pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
 from citegraph.question.functions import asks, billing, counted_at, counting
-from citegraph.question.phrases import document_words, find_phrase
+from citegraph.question.phrases import PLURAL, document_words, find_phrase
 from citegraph.run.state_types import Decomposed, Reading, WantedNumber
 
 
@@ -160,7 +160,7 @@ def names_many(bucket: Bucket, question: str) -> bool:
     return any(
         is_led(rest[:start])
         and rest[start:end].lower() != word.lower()
-        and re.search(r"(?:s|en|er|e|n)$", rest[start:end].lower())
+        and PLURAL.search(rest[start:end].lower())
         for name in bucket.entity_fields
         if (declared := bucket.field(name)) is not None
         for word in (*declared.words, name.replace("_", " "))
