@@ -32,6 +32,7 @@ from citegraph.question.intent import compared_names, counts_documents, settle_i
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
+from citegraph.question.spoken_of import understood
 from citegraph.run.state_types import Decomposed, OrderBy, Plan, Reading, Shape, WantedNumber
 
 SETS = frozenset({"list", "compute"})
@@ -52,6 +53,7 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
     """Return the form that a question's words ask for, as far as the bucket's fields allow it."""
     if decomposition.get("by") == "model":
         return _as_read(bucket, decomposition)
+    bucket = understood(bucket, question)
     intent, aggregate = settle_intent(bucket, question, decomposition, lead)
     rank = read_rank(bucket, question)
     order: OrderBy | None = None
