@@ -11,7 +11,7 @@ ARCHIVE ?= ../shared/corpora
 QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
 MODE ?= graph
 
-.PHONY: faults chaos demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest-memory soak minilm clean
+.PHONY: faults chaos demo test check lint types format dev eval bench bench-filters bench-ingest-memory soak minilm clean
 .DEFAULT_GOAL := help
 
 help:
@@ -165,12 +165,9 @@ test-ray: $(VENV)/.dev
 	@$(PIP) install -c constraints.txt -e '.[ray]'
 	@$(PY) -m pytest -m ray tests/citegraph/corpus/ingestion/test_on_ray.py
 
-# 10,000 generated filters on SQLite, Qdrant and plain Python; a million annotation rows.
+# 10,000 generated filters on SQLite, Qdrant and plain Python.
 bench-filters: $(VENV)/.dev
 	@FILTER_EXAMPLES=10000 $(PY) -m pytest -k what_plain_python_finds -m slow tests/citegraph/corpus/filters/test_clause.py
-
-bench-rows: $(VENV)/.dev
-	@$(PY) -m benches.bench_rows
 
 # Memory over 100,000 generated documents of mixed format and length (DOCUMENTS=20000 for fewer).
 bench-ingest-memory: $(VENV)/.dev

@@ -9,28 +9,22 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.corpus.filters.clause import Operator
-from citegraph.encoder.multilingual import Intent as TaggedIntent
-from citegraph.encoder.multilingual import intent_of
 from citegraph.evidence.passages import turns_shown
 from citegraph.language import terms
-from citegraph.language.word_tables import alternation, pattern
+from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Prompt
-from citegraph.question import cues
 from citegraph.question.cues import GREETED
-from citegraph.question.functions import function_of
-from citegraph.question.measures import asking
-from citegraph.question.measures import plain as plain_question
+from citegraph.question.intent import classify
 from citegraph.question.phrases import clean, named
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, note, own_part, wants_model
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update
-from citegraph.run.state_types import Decomposed, GateVerdict, NamedPart
+from citegraph.run.state_types import Decomposed, GateVerdict, Intent, NamedPart
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part
 
-Intent = Literal["qa", "list", "summarize", "compare", "compute"]
 Aggregate = Literal["none", "count", "distinct", "share", "sum", "average", "median", "min", "max"]
 Format = Literal["prose", "list", "table"]
 MAX_SUBQUERIES = 4
@@ -263,49 +257,6 @@ def decompose(question: str) -> Decomposed:
         "subqueries": [],
         "format": output_format(question, intent),
     }
-
-
-AS_READ: dict[TaggedIntent, tuple[Intent, str]] = {
-    "compare": ("compare", "none"),
-    "summarize": ("summarize", "none"),
-    "count": ("compute", "count"),
-    "distinct": ("compute", "count"),
-    "sum": ("compute", "sum"),
-    "average": ("compute", "average"),
-    "median": ("compute", "median"),
-}
-"""Intent and aggregate of what the tagger reads. What lists, extremes, shares, changes and groups are of, and whether a
-number is a fact of one document, the schema says (`citegraph/plan/shape.py`).
-"""
-
-
-def classify(question: str) -> tuple[Intent, str]:
-    """Return the intent and the aggregate ("none" unless the question computes one): the tagger's where it is sure.
-
-    Two sides of which one is asked for are compared, whatever is counted about them; what was spent is no count.
-    """
-    read, said = intent_of(question), said_by_words(question)
-    words = said[0] == "compare" or (read == "count" and said[1] == "sum")
-    return AS_READ.get(read, said) if read and not words else said
-
-
-def said_by_words(question: str) -> tuple[Intent, str]:
-    """Return the intent and the aggregate that the words of a question say."""
-    question = plain_question(asking(question))
-    if cues.SUMMARIZE.search(question):
-        return "summarize", "none"
-    aggregate = function_of(question)
-    aggregate = "none" if aggregate == "share" else aggregate  # the schema says of what
-    # "2019 or later" compares nothing.
-    chosen = pattern("or", after=rf"\s+{cues.COMPARATIVE.pattern}").sub(" ", question)
-    chooses = cues.CHOICE.search(question) and cues.COMPARATIVE.search(chosen)
-    if chooses or (cues.COMPARE.search(question) and aggregate in {"none", "max", "min"}):
-        return "compare", "none"
-    if aggregate != "none":
-        return "compute", aggregate
-    if cues.LIST.search(question):
-        return "list", "none"
-    return "qa", "none"
 
 
 _WITHIN = alternation("asking", "within_a_name")

@@ -14,7 +14,7 @@ from citegraph.evidence.passages import question_shown
 from citegraph.evidence.questions_back import asked_once_more, left_open, may_ask_again
 from citegraph.evidence.sets_by_texts import not_together
 from citegraph.llm.prompt_assembly import Material
-from citegraph.plan.make_plan import first_calls, make_plan, plan_without_metadata
+from citegraph.plan.make_plan import finished, first_calls, make_plan, plan_as_read, plan_without_metadata
 from citegraph.plan.plan_by_model import (
     PROMPT,
     SearchPlan,
@@ -42,29 +42,32 @@ class SchemaPlan:
     services: Services
 
     async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
-        """Plan by rules; with a model its reading governs, bound to the fields of the chosen buckets.
+        """Read the question; where a model is there its reading is bound to the fields of the chosen buckets, else the rules' is.
 
-        It is shown facts, no draft: how many documents state a field, which stored values are near a name. At a value
+        The model is shown facts, no draft: how many documents state a field, which stored values are near a name. At a value
         that cannot be used it is told once. It is not asked with nothing to bind, nor where the names that it read are
         each one stored value's.
         """
         context = runtime.context or Context()
         if (missed := await self.missed(state, context)) is not None:
             return missed
-        update = await self.plan(state, context)
-        plan, decomposition = update["plan"], state["decomposition"]
-        edited = state.get("clarifications") or state.get("edit")
-        asks = not edited and wants_model(self.services, "schema_plan", state, context, keep=1)
-        corpus = await self.services.corpus()
+        if state.get("clarifications") or state.get("edit"):
+            return await self.plan(state, context)
+        corpus, decomposition = await self.services.corpus(), state["decomposition"]
+        plan, notes = await asyncio.to_thread(plan_as_read, corpus, state, context)
+        asks = wants_model(self.services, "schema_plan", state, context, keep=1)
         if not asks or not to_bind(corpus, plan, decomposition):
-            if edited or not decomposition.get("by"):
-                return update
-            vouched_for = vouched(plan, decomposition)
-            return {**update, "plan": vouched_for, "calls": first_calls(vouched_for, context, state)}
+            plan = vouched(plan, decomposition)
+            plan, said = await asyncio.to_thread(finished, corpus, plan, state, context)
+            return {"plan": plan, "calls": first_calls(plan, context, state), "notes": notes + said}
         if bound := await asyncio.to_thread(bound_by_names, corpus, plan, decomposition, context):
-            planned, said = await asyncio.to_thread(adopt, corpus, plan, bound, context)
-            notes = [item for item in update["notes"] if item["kind"] != "relaxed"] + said
-            return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes}
+            plan, said = await asyncio.to_thread(adopt, corpus, plan, bound, decomposition, context)
+            return {"plan": plan, "calls": first_calls(plan, context, state), "notes": said}
+        return await self.by_model(corpus, plan, state, context)
+
+    async def by_model(self, corpus: Corpus, plan: Plan, state: State, context: Context) -> Update:
+        """Let a model bind its reading to the fields, and tell it once what of its reply could not be used."""
+        decomposition = state["decomposition"]
         names, asked = list(plan["per_bucket"]), question_shown(state)
         near = await asyncio.to_thread(values_shown, corpus, names, decomposition)
         facts = [
@@ -76,7 +79,7 @@ class SchemaPlan:
         material = Material(question=asked, facts=tuple(facts))
         reply = await ask_model(self.services, PROMPT, material, SearchPlan, state=state, context=context)
         update_of, parsed = reply.update, reply.parsed
-        planned, said = await asyncio.to_thread(adopt, corpus, plan, parsed, context)
+        planned, said = await asyncio.to_thread(adopt, corpus, plan, parsed, decomposition, context)
         problems = await asyncio.to_thread(problems_of, corpus, parsed, said, context, near)
         with suppress(Unavailable):  # the plan stands without it, and the search will say so
             problems += await not_together(corpus, planned)
@@ -91,10 +94,11 @@ class SchemaPlan:
                 said = [*said, note("schema_plan", "fallback", f"not corrected: {error}"[:300])]
             else:
                 more = again.update["usage"]
-                planned, said = await asyncio.to_thread(adopt, corpus, plan, again.parsed, context)
+                planned, said = await asyncio.to_thread(
+                    adopt, corpus, plan, again.parsed, decomposition, context
+                )
             update_of = {**update_of, "usage": add_usage(update_of.get("usage", {}), more)}
-        notes = [item for item in update["notes"] if item["kind"] != "relaxed"] + said
-        return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes, **update_of}
+        return {"plan": planned, "calls": first_calls(planned, context, state), "notes": said, **update_of}
 
     async def missed(self, state: State, context: Context) -> Update | None:
         """Return the update that asks once more for a reply that said nothing, or leaves the question open; None for others.

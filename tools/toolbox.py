@@ -42,7 +42,7 @@ def run_scope(corpus: Corpus, context: Context) -> Scope:
     for name in context.buckets:
         known_bucket(corpus, name)
     names = list(context.buckets or corpus.buckets)
-    hard, _ = caller_filters(corpus, names, context)
+    hard = caller_filters(corpus, names, context)
     # A bucket that misses the field of a hard filter is not searched: nothing in it can be told to pass.
     searched = {name: found for name, found in hard.items() if len(found) == len(context.filters)}
     return Scope(searched, context.now, frozenset(context.without))

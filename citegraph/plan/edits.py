@@ -6,7 +6,7 @@ from typing import Literal
 from citegraph.corpus.filters.filter_operators import operand
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import pattern, source
 from citegraph.plan.stored_filters import fields_of, inferred, wanted
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
@@ -21,6 +21,7 @@ from citegraph.run.state_types import (
 
 EditMode = Literal["reply", "replace", "narrow", "add"]
 NEGATIVE = frozenset({"!=", "not in"})
+_ENDS_DENIAL = re.compile(rf"[,;]|{source('contrast')}", re.IGNORECASE)
 
 
 def dropped_fields(bucket: Bucket, message: str, part: Reading) -> list[str]:
@@ -92,7 +93,7 @@ def taken_out(reply: str) -> set[str]:
     """Return the words that a reply takes back: those after its "not" or "without", up to a comma, "but" or "only"."""
     if not cues.NEGATION.search(reply):
         return set()
-    return set(terms.words(re.split(r"[,;]|\b(?:but|only)\b", cues.NEGATION.split(reply)[-1])[0]))
+    return set(terms.words(_ENDS_DENIAL.split(cues.NEGATION.split(reply)[-1])[0]))
 
 
 def without_values(filters: list[StoredClause], fresh: list[StoredClause]) -> list[StoredClause]:

@@ -666,7 +666,7 @@ def only_of(corpus: Corpus, turn: Turn, plan: Plan, part: Reading, bucket: Bucke
 
 def ordered_by(bucket: Bucket, message: str) -> Rank | None:
     """Return the order of "by amount, please": "by" and a field that can be ordered."""
-    led = pattern("along", after=r"\s+(?:the\s+|their\s+)?").search(message)
+    led = pattern("along", after=rf"\s+{cues.ARTICLE}").search(message)
     found = field_at_start(bucket, message[led.end() :]) if led else None
     return Rank(found.name, bool(pattern("falling").search(message)), 0, text=message) if found else None
 

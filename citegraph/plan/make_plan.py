@@ -21,6 +21,7 @@ from citegraph.plan.narrowing import (
     narrow,
     part_of,
     parts_apart,
+    with_named,
     with_negatives,
     with_stated_date,
 )
@@ -40,7 +41,6 @@ from citegraph.question.ordering import RANKS
 from citegraph.question.reading import stored
 from citegraph.question.sides import Side as ToldSide
 from citegraph.question.sides import beside, split_sides
-from citegraph.question.spoken_of import understood
 from citegraph.run.budgets import tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -189,58 +189,85 @@ def asks_for_a_set(corpus: Corpus, plan: Plan, state: State) -> bool:
 
 def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, list[StoredNote]]:
     """Return the plan and its notes; the newest reply to a clarification edits the reading of the question."""
+    plan, problems = plan_as_read(corpus, state, context)
+    plan, said = finished(corpus, plan, state, context)
+    return plan, said if state.get(
+        "edit"
+    ) else problems + said  # the question before an edit has said its own
+
+
+def plan_as_read(corpus: Corpus, state: State, context: Context) -> tuple[Plan, list[StoredNote]]:
+    """Return what a question says to its buckets and the form of its answer, no condition yet held against the documents.
+
+    Documents and table files that are named are taken alone.
+    """
     question = state["question"]
     buckets = [route["bucket"] for route in state["routes"]]
     if not buckets:
         raise BadInput("No bucket was chosen for the question.")
     if not context.buckets:
         buckets += [name for _, name in named_documents(corpus, question) if name not in buckets]
-    hard, problems = caller_filters(corpus, buckets, context)
+    hard = caller_filters(corpus, buckets, context)
     buckets = [name for name in buckets if len(hard[name]) == len(context.filters)]
     if not buckets:
         raise BadInput(f"No bucket has all of the fields of the filters {', '.join(context.filters)}.")
     plans: dict[str, Reading] = {}
+    notes: list[StoredNote] = []
     for name in buckets:
         plans[name], told = read(corpus, name, question, hard, context)
-        problems += told
-    plan = settle(corpus, question, state, plans, context)
-    plan = with_sides(corpus, plan, state, hard, context)
+        notes += told
+    plan = with_sides(corpus, settle(corpus, question, state, plans, context), state, hard, context)
     if plan["kind"] == "passages" and not plan.get("sides"):
-        plan, said = narrow(corpus, plan, question)
-        problems += [note("schema_plan", "relaxed", line) for line in said]
+        plan = with_named(corpus, plan, question)
     if not (state.get("edit") or state.get("clarifications")):
         by_model = bool(state["decomposition"].get("by"))
         plan = with_table(corpus, plan, question, context, named_only=by_model)
-        if not (plan.get("rows") or by_model):
-            before, plan = plan["only"], with_rows(corpus, plan, question)
-            if plan["only"] != before:
-                line = f"{len(plan['only'])} documents hold rows with the words of the question: only those were taken."
-                problems.append(note("schema_plan", "rows", line))
+    return plan, notes
+
+
+def finished(corpus: Corpus, plan: Plan, state: State, context: Context) -> tuple[Plan, list[StoredNote]]:
+    """Return a plan whose conditions fit what is stored, after edits and replies, and notes of what became of them."""
+    question, notes = state["question"], list[StoredNote]()
+    if plan["kind"] == "passages" and not plan.get("sides"):
+        plan, said = narrow(corpus, plan, question)
+        notes += [note("schema_plan", "relaxed", line) for line in said]
+    edited = state.get("edit") or state.get("clarifications")
+    if not (edited or plan.get("rows") or state["decomposition"].get("by")):
+        before, plan = plan["only"], with_rows(corpus, plan, question)
+        if plan["only"] != before:
+            line = f"{len(plan['only'])} documents hold rows with the words of the question: only those were taken."
+            notes.append(note("schema_plan", "rows", line))
     if state.get("edit"):
         turn, earlier = last_turns(state.get("turns") or [])
         assert turn is not None, "an edit without a turn"
-        problems = []  # of the question before, which said them
         plan, lines = follow_up(corpus, as_left(plan, turn, context), turn, state["edit"], context, earlier)
-        problems += [note("schema_plan", "follow-up", line) for line in lines]
+        notes = [note("schema_plan", "follow-up", line) for line in lines]
         if plan["kind"] == "passages" and not plan["only"]:
             plan, said = narrow(corpus, plan, state["edit"])
-            problems += [note("schema_plan", "relaxed", line) for line in said]
+            notes += [note("schema_plan", "relaxed", line) for line in said]
     for clarification in state.get("clarifications") or []:
         if "reply" in clarification and not clarification.get("missed"):
             plan, lines, *_ = apply_reply(corpus, plan, clarification, context)
-            problems += [note("schema_plan", "reply", line) for line in lines]
+            notes += [note("schema_plan", "reply", line) for line in lines]
     for fitted in (with_stated_date, with_negatives, without_denied) if plan["kind"] == "documents" else ():
         plan, said = fitted(corpus, plan)
-        problems += [note("schema_plan", "linked value", line) for line in said]
-    if apart := parts_apart(state["decomposition"]) if plan["kind"] == "passages" else []:
-        parts = [read_alone(corpus, plan, ToldSide(query, query), hard, context) for query in apart]
-        plan = {**plan, "parts": parts}
-    return plan, problems
+        notes += [note("schema_plan", "linked value", line) for line in said]
+    return with_parts(corpus, plan, state["decomposition"], context), notes
 
 
-def caller_filters(
-    corpus: Corpus, buckets: list[str], context: Context
-) -> tuple[dict[str, Filters], list[StoredNote]]:
+def with_parts(corpus: Corpus, plan: Plan, decomposition: Decomposed, context: Context) -> Plan:
+    """Return a plan with the parts of its question that concern different documents, each read on its own; blocking."""
+    apart = parts_apart(decomposition) if plan["kind"] == "passages" else []
+    if not apart:
+        return plan
+    hard = caller_filters(corpus, plan["buckets"], context)
+    return {
+        **plan,
+        "parts": [read_alone(corpus, plan, ToldSide(part, part), hard, context) for part in apart],
+    }
+
+
+def caller_filters(corpus: Corpus, buckets: list[str], context: Context) -> dict[str, Filters]:
     """Return the caller's hard filters per bucket that knows the field; a bucket that misses one is not searched.
 
     Raises:
@@ -260,7 +287,7 @@ def caller_filters(
             if checked.problems:
                 raise BadInput(f"Filter {text!r}: {checked.problems[0]}")
             hard[name].extend(checked.filters)
-    return {name: tuple(clauses) for name, clauses in hard.items()}, []
+    return {name: tuple(clauses) for name, clauses in hard.items()}
 
 
 def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Reading], context: Context) -> Plan:
@@ -268,9 +295,7 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Reading
     decomposition = state["decomposition"]
     best = order_buckets(list(plans), plans)
     shapes = {
-        name: shape_of(
-            understood(corpus.buckets[name], question), question, decomposition, plans[name], context.now
-        )
+        name: shape_of(corpus.buckets[name], question, decomposition, plans[name], context.now)
         for name in best
     }
     if not decomposition.get("by"):

@@ -20,9 +20,8 @@ def narrow(corpus: Corpus, plan: Plan, question: str) -> tuple[Plan, list[str]]:
     the least certain first, but first one without which something matches; the words stay in the search, and the
     review checks that the document holds them.
     """
-    named = [found for found in named_documents(corpus, question) if may_read(corpus, plan, found)]
-    if named:
-        return plan | {"only": [doc_id for doc_id, _ in named], "buckets": [named[0][1]]}, []
+    if (named := with_named(corpus, plan, question)) is not plan:
+        return named, []
     per_bucket, said = dict(plan["per_bucket"]), []
     for name, part in plan["per_bucket"].items():
         filters = list(part["filters"])
@@ -51,6 +50,12 @@ def narrow(corpus: Corpus, plan: Plan, question: str) -> tuple[Plan, list[str]]:
             "names": list(dict.fromkeys([*part["names"], *names])),
         }
     return plan | {"per_bucket": per_bucket}, said
+
+
+def with_named(corpus: Corpus, plan: Plan, question: str) -> Plan:
+    """Return the plan with the documents alone whose ids stand in a question, itself where none does."""
+    named = [found for found in named_documents(corpus, question) if may_read(corpus, plan, found)]
+    return plan | {"only": [doc_id for doc_id, _ in named], "buckets": [named[0][1]]} if named else plan
 
 
 def with_stated_date(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:

@@ -8,7 +8,7 @@ from itertools import product
 from citegraph.corpus.records.querying.aggregates import MINUS
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import asked_span, intent_of
+from citegraph.encoder.multilingual import asked_span
 from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
 from citegraph.language.dates import Period
@@ -18,7 +18,7 @@ from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.stored_filters import flat
 from citegraph.plan.unbound import fields_bound, said_by_grammar
 from citegraph.question import cues
-from citegraph.question.functions import asks, counted_at, counting, spans
+from citegraph.question.functions import asks, counted_at, counting, number_said, spans
 from citegraph.question.groups import BETWEEN, group_at, read_groups
 from citegraph.question.intent import is_led
 from citegraph.question.measures import compared, counts, durations, plain
@@ -105,7 +105,7 @@ def values_counted(bucket: Bucket, question: str) -> str | None:
     if place is None:
         return None
     rest = pattern("different", before=r"\s*").sub(" ", question[place:], count=1).lstrip()
-    rest = re.sub(r"^(?:of\s+)?(?:the\s+|our\s+)?", "", rest, flags=re.IGNORECASE)
+    rest = re.sub(rf"^(?:(?:{alternation('asking', 'of')})\s+)?{cues.ARTICLE}", "", rest, flags=re.IGNORECASE)
     if any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1]):
         return None
     for declared in bucket.fields:
@@ -142,11 +142,9 @@ def share_asked(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | 
     "What share of the EUR invoices is above 100?" sets the EUR invoices as the whole, "the share of A among the
     invoices of 2020" those of 2020.
     """
-    read = intent_of(question)
-    said = next(spans(question, "share"), None)
-    said = (asked_span(question) or (0, 0)) if said is None and read == "share" else said
-    changes = read == "change" or (read is None and pattern("change").search(question))
-    if said is None or not lead["filters"] or changes:
+    number, said = number_said(question), next(spans(question, "share"), None)
+    said = (asked_span(question) or (0, 0)) if said is None and number.read == "share" else said
+    if said is None or not lead["filters"] or number.changes:
         return None  # "by how many percent did it rise?" asks for no part of a whole
     whole = [clause for clause in lead["filters"] if clause.get("origin", "inferred") != "inferred"]
     part = [clause for clause in lead["filters"] if clause not in whole]
@@ -277,7 +275,7 @@ def sides_asked(
     if function not in {"sum", "count", "average", "median", "distinct"}:
         return []
     said = plain(question)
-    changes = intent_of(question) == "change" or pattern("change").search(said) is not None
+    changes = number_said(question).changes or pattern("change").search(said) is not None
     if not (changes or cues.COMPARE.search(said) or cues.COMPARATIVE.search(said)):
         return []
     for clause in lead["filters"]:

@@ -19,6 +19,7 @@ from citegraph.corpus.schema.field import Field as Declared
 from citegraph.language import terms
 from citegraph.language.countries import country_code
 from citegraph.llm.prompt_assembly import Prompt
+from citegraph.plan.make_plan import with_parts
 from citegraph.plan.narrowing import leads_on, narrow, with_negatives
 from citegraph.plan.shape import SETS, shape
 from citegraph.plan.stored_filters import flat, inferred, printed, wanted
@@ -549,11 +550,14 @@ def bind(
     return read, number, notes
 
 
-def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tuple[Plan, list[StoredNote]]:
-    """Return the rules' plan with the model's filters, aggregate and queries put in, each clause checked alone; blocking.
+def adopt(
+    corpus: Corpus, plan: Plan, reply: SearchPlan, decomposition: Decomposed, context: Context
+) -> tuple[Plan, list[StoredNote]]:
+    """Return the plan of a model's filters, aggregate and queries, each clause checked alone; blocking.
 
-    Fixed filters stay. A name is taken for the stored value that it means. Filters that together match nothing are
-    given up one by one in a question for a fact, as those of the rules are.
+    Fixed filters stay; of what code read it keeps the words and codes, and where the reply plans for no bucket the conditions
+    that the model's reading holds. A name is taken for the stored value that it means. Filters that together match nothing
+    are given up one by one in a question for a fact, as those of the rules are.
     """
     whole = reply.whole_set
     found = {
@@ -565,7 +569,11 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
     queries = list(dict.fromkeys([plan["queries"][0], *reply.queries, *plan["queries"][1:]]))[:4]
     planned: Plan = {**plan, "queries": queries, "strategy": reply.strategy}
     if not found:
-        return planned, notes
+        planned = vouched(planned, decomposition)
+        planned, lines = (
+            narrow(corpus, planned, queries[0]) if planned["kind"] == "passages" else (planned, [])
+        )
+        return planned, [note("schema_plan", "relaxed", line) for line in lines]
     lead = next(item for item in reply.plans if item.bucket in found)
     form, lost = checked_shape(corpus.buckets[lead.bucket], lead, found[lead.bucket][1], whole_set=whole)
     notes += [note("schema_plan", "field dropped", line) for line in lost]
@@ -584,11 +592,10 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
         planned.pop("sides", None)
         planned, lines = with_negatives(corpus, planned)
         return planned, notes + [note("schema_plan", "linked value", line) for line in lines]
-    if planned.get("sides"):
-        return planned, notes
-    # Filters that match nothing are given up.
-    planned, lines = narrow(corpus, planned, queries[0])
-    return planned, notes + [note("schema_plan", "relaxed", line) for line in lines]
+    if not planned.get("sides"):
+        planned, lines = narrow(corpus, planned, queries[0])
+        notes += [note("schema_plan", "relaxed", line) for line in lines]
+    return with_parts(corpus, planned, decomposition, context), notes
 
 
 def either_of(branches: Sequence[Sequence[StoredClause]]) -> StoredClause:

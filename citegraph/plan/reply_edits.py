@@ -323,7 +323,7 @@ def _day() -> re.Pattern[str]:
     """Return what matches a day without its month behind a word that dates: "from the 3rd"."""
     lead = source("dated")
     return re.compile(
-        rf"{lead}\s+(?:{source('small')}\s+|the\s+)*(?P<day>[0-3]?\d)(?:{alternation('dates', 'places')})?(?![.,]?\w)",
+        rf"{lead}\s+(?:(?:{source('small')}|{alternation('asking', 'articles')})\s+)*(?P<day>[0-3]?\d)(?:{alternation('dates', 'places')})?(?![.,]?\w)",
         re.IGNORECASE,
     )
 

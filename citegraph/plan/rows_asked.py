@@ -17,7 +17,7 @@ from citegraph.language.word_tables import pattern
 from citegraph.plan.shape import formed, shape
 from citegraph.plan.stored_filters import bucket_filters, flat, inferred
 from citegraph.plan.unbound import unbound_words
-from citegraph.question.functions import asks, counted_at, function_of
+from citegraph.question.functions import asks, counted_at, number_said
 from citegraph.question.measures import compared
 from citegraph.question.phrases import find_phrase, included_among, is_written
 from citegraph.question.reading import stored
@@ -280,7 +280,7 @@ def _columns(kind: RowKind) -> _Columns:
 
 def number_of_rows(kind: RowKind, question: str, column: str | None) -> RowsWanted:
     """Return the function and the column that a question computes over rows; "none" lists them."""
-    columns, function = _columns(kind), function_of(question)
+    columns, function = _columns(kind), number_said(question).function
     if counted_at(question) is not None and columns.count:
         return {"function": "sum", "columns": [columns.count]}
     field = column or columns.amount

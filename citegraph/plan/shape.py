@@ -4,7 +4,7 @@ from datetime import date
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import NUMBERS, Intent, asked_span, intent_of, tag_question
+from citegraph.encoder.multilingual import NUMBERS, Intent, asked_span, tag_question
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.numbers_asked import (
@@ -26,12 +26,13 @@ from citegraph.plan.numbers_asked import (
 from citegraph.plan.stored_filters import flat
 from citegraph.plan.unbound import unmentioned
 from citegraph.question import cues
-from citegraph.question.functions import FUNCTIONS, asks, function_of
+from citegraph.question.functions import asks, number_said
 from citegraph.question.groups import MONEY, limit_before, read_groups, top_group
 from citegraph.question.intent import compared_names, counts_documents, settle_intent
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
+from citegraph.question.spoken_of import understood
 from citegraph.run.state_types import Decomposed, OrderBy, Plan, Reading, Shape, WantedNumber
 
 SETS = frozenset({"list", "compute"})
@@ -52,6 +53,7 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
     """Return the form that a question's words ask for, as far as the bucket's fields allow it."""
     if decomposition.get("by") == "model":
         return _as_read(bucket, decomposition)
+    bucket = understood(bucket, question)
     intent, aggregate = settle_intent(bucket, question, decomposition, lead)
     rank = read_rank(bucket, question)
     order: OrderBy | None = None
@@ -80,8 +82,8 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
     if top is None and not (made or order or groups) and intent != "compare":
         top = _most_frequent(bucket, question, lead)
     intent, aggregate, order = ("compute", top, None) if top else (intent, aggregate, order)
-    read = intent_of(question)
-    changes = read == "change" or (read is None and pattern("change").search(question) is not None)
+    said = number_said(question)
+    read, changes = said.read, said.changes
     if intent == "compute" and aggregate["function"] == "none" and changes:
         aggregate = _compared_by(bucket, question, lead)
     sides = sides_asked(bucket, question, lead, aggregate["function"], today) if intent == "compute" else []
@@ -300,8 +302,7 @@ def _number(
         return share
     if spread := spread_asked(bucket, question, lead):
         return spread
-    read = intent_of(question)
-    function = read if read in FUNCTIONS else "none" if read == "list" else function_of(question)
+    function = number_said(question).function
     if rank is not None and rank.group is not None and (rank.limit > 1 or rank.field):
         top = "most" if rank.descending else "least"
         return {**_ranked(bucket, question), "group_by": [rank.group], "top": top, "limit": rank.limit}

@@ -12,7 +12,7 @@ from citegraph.language import terms
 from citegraph.language.amounts import Amount, find_amounts
 from citegraph.language.date_order import DateOrder
 from citegraph.language.periods import find_periods
-from citegraph.language.word_tables import pattern, source
+from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question.alternatives import arrange
 from citegraph.question.clauses import period_clause, remaining
 from citegraph.question.functions import KINDS, counting, spans
@@ -370,10 +370,13 @@ _DENIED = re.compile(rf"{source('except', 'deny', 'deny_noun')}\W*$", re.IGNOREC
 """Before a value that stands in several columns, of which none may hold it then: that is no condition here."""
 
 
+_ABOUT_UNIT = re.compile(rf"\([^)]*\)|\[[^\]]*\]|\b(?:{alternation('asking', 'in')})\s+\S{{1,4}}$|[€$£¥%]")
+
+
 def names_of(head: str) -> tuple[str, ...]:
     """Return how a question may name a column: its head as words, and without what stands in brackets or behind a mark."""
     whole = _words(head)
-    plain = _words(re.sub(r"\([^)]*\)|\[[^\]]*\]|\bin\s+\S{1,4}$|[€$£¥%]", " ", head))
+    plain = _words(_ABOUT_UNIT.sub(" ", head))
     code = re.sub(r"\b[A-Z]{3}\b", " ", head) if not head.isupper() else head
     return tuple(dict.fromkeys(name for name in (whole, plain, _words(code)) if name))
 

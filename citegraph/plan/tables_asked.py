@@ -294,7 +294,7 @@ def _columns(reader: TableReader, tested: set[int]) -> tuple[int, ...]:
 
 def _groups(reader: TableReader, question: str) -> tuple[int | None, Cut, set[str]]:
     """Return the column by which groups are made, how its days are cut, and the words that say so."""
-    for match in pattern("each", after=r"\s+(?:the\s+)?").finditer(question):
+    for match in pattern("each", after=rf"\s+{cues.ARTICLE}").finditer(question):
         for head in reader.heads:
             if head.span[0] == match.end() and len(head.columns) == 1:
                 kind = reader.table.columns[head.columns[0]].kind

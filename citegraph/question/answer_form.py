@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from citegraph.encoder.multilingual import tag_question
 from citegraph.language.terms import content_words, stem, words
 from citegraph.language.units import unit_rows
-from citegraph.language.word_tables import alternation, pattern, table
+from citegraph.language.word_tables import alternation, pattern, source, table
 
 
 def _said(part: str) -> re.Pattern[str]:
@@ -44,7 +44,7 @@ NO_PERSON = frozenset({"date", "money", "integer", "decimal", "quantity", "boole
 _WORD = r"[^\W\d_][\w-]+"
 _LEAD = alternation("answer_forms", "before_a_choice")
 _CHOICE = re.compile(
-    rf"\b(?:{_LEAD})\s+(?P<one>{_WORD}(?:\s{_WORD})?),?\s+(?:or|oder)\s+"
+    rf"\b(?:{_LEAD})\s+(?P<one>{_WORD}(?:\s{_WORD})?),?\s+{source('or')}\s+"
     rf"(?:(?:{_LEAD})\s+)?(?P<other>{_WORD}(?:\s{_WORD})?)\s*\?*\s*$",
     re.IGNORECASE,
 )

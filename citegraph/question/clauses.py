@@ -34,7 +34,7 @@ from citegraph.question.missing import read_flags, read_presence
 from citegraph.question.named_values import amount_meant, read_beginnings, read_mentions, read_spoken_values
 from citegraph.question.negation import Denials
 from citegraph.question.ordering import ranked_number
-from citegraph.question.phrases import conditions_among, document_words, find_phrase
+from citegraph.question.phrases import PLURAL, conditions_among, document_words, find_phrase
 from citegraph.question.reading import Atom, Reader, mention_of, stored
 from citegraph.question.spoken_of import runs, spoken_of, understood
 from citegraph.run.state_types import Reading
@@ -452,7 +452,7 @@ def read_noun(reader: Reader) -> str:
     for noun in nouns:
         for start, end in find_phrase(reader.question, noun):
             said = reader.question[start:end].lower()
-            longer = len(said) > len(noun) and re.search(r"(?:s|ien|en|er|e|n|a)$", said) is not None
+            longer = len(said) > len(noun) and PLURAL.search(said) is not None
             italian = len(said) == len(noun) and (noun[-1], said[-1]) in ITALIAN and said not in nouns
             longer = (
                 longer or italian or said.split()[0] == f"{noun.split()[0].lower()}s"

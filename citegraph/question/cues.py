@@ -4,6 +4,9 @@ import re
 
 from citegraph.language.word_tables import alternation
 
+ARTICLE = rf"(?:(?:{alternation('asking', 'articles')})\s+)?"
+"""Between a word and the noun that it governs: "by the vendor", "nach dem Lieferanten"."""
+
 GREETED = "Hello. Ask me about your documents: a fact, a list, a sum, a comparison or a summary."
 
 GREETING = re.compile(rf"^(?:{alternation('asking', 'greeting')})+", re.IGNORECASE)

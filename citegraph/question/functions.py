@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
+from citegraph.encoder.multilingual import Intent, intent_of
 from citegraph.language import terms
 from citegraph.language.numbers import find_spelled
 from citegraph.language.word_tables import pattern, source
@@ -19,6 +21,29 @@ KINDS = {
     "sum": ("sum", "total"),
 }
 """The kinds of words (`language/words/questions.yaml`) that ask for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSaid:
+    """The number that a question asks for, before a schema says of what.
+
+    Attributes:
+        function: one of `FUNCTIONS`, "none" for none.
+        changes: whether the difference of two sets is asked for.
+        read: what the tagger reads the question as, where it is sure.
+    """
+
+    function: str
+    changes: bool
+    read: Intent | None
+
+
+def number_said(question: str) -> NumberSaid:
+    """Return the number that a question asks for: the tagger's where it is sure, else that of its words."""
+    read = intent_of(question)
+    function = read if read in FUNCTIONS else "none" if read == "list" else function_of(question)
+    changes = read == "change" or (read is None and pattern("change").search(question) is not None)
+    return NumberSaid(function, changes, read)
 
 
 def function_of(question: str) -> str:

@@ -60,7 +60,7 @@ def read_groups(bucket: Bucket, question: str) -> list[str]:
     country"), and another group may follow ("per vendor and month").
     """
     found: list[str] = []
-    for match in pattern("each", after=r"\s+(?:the\s+|and\s+)?").finditer(question):
+    for match in pattern("each", after=rf"\s+{cues.ARTICLE}").finditer(question):
         place = match.end()
         described = _DESCRIBED.match(question, place)
         group = group_at(bucket, question[place:])

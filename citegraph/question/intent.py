@@ -1,16 +1,60 @@
-"""Settle with a bucket's schema what a question wants: a value, a list, or a number over many documents."""
+"""What a question wants, by its words and then by a bucket's schema: a value, a list, or a number over many documents."""
 
 import itertools
 import re
 
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.encoder.multilingual import Intent as Tagged
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
-from citegraph.question.functions import asks, billing, counted_at, counting
-from citegraph.question.phrases import document_words, find_phrase
-from citegraph.run.state_types import Decomposed, Reading, WantedNumber
+from citegraph.question.functions import asks, billing, counted_at, counting, function_of, number_said
+from citegraph.question.measures import asking, plain
+from citegraph.question.phrases import PLURAL, document_words, find_phrase
+from citegraph.run.state_types import Decomposed, Intent, Reading, WantedNumber
+
+AS_READ: dict[Tagged, tuple[Intent, str]] = {
+    "compare": ("compare", "none"),
+    "summarize": ("summarize", "none"),
+    "count": ("compute", "count"),
+    "distinct": ("compute", "count"),
+    "sum": ("compute", "sum"),
+    "average": ("compute", "average"),
+    "median": ("compute", "median"),
+}
+"""Intent and aggregate of what the tagger reads. What lists, extremes, shares, changes and groups are of, and whether a
+number is a fact of one document, the schema says (`citegraph/plan/shape.py`).
+"""
+
+
+def classify(question: str) -> tuple[Intent, str]:
+    """Return the intent and the aggregate ("none" unless the question computes one): the tagger's where it is sure.
+
+    Two sides of which one is asked for are compared, whatever is counted about them; what was spent is no count.
+    """
+    read, said = number_said(question).read, said_by_words(question)
+    words = said[0] == "compare" or (read == "count" and said[1] == "sum")
+    return AS_READ.get(read, said) if read and not words else said
+
+
+def said_by_words(question: str) -> tuple[Intent, str]:
+    """Return the intent and the aggregate that the words of a question say."""
+    question = plain(asking(question))
+    if cues.SUMMARIZE.search(question):
+        return "summarize", "none"
+    aggregate = function_of(question)
+    aggregate = "none" if aggregate == "share" else aggregate  # the schema says of what
+    # "2019 or later" compares nothing.
+    chosen = pattern("or", after=rf"\s+{cues.COMPARATIVE.pattern}").sub(" ", question)
+    chooses = cues.CHOICE.search(question) and cues.COMPARATIVE.search(chosen)
+    if chooses or (cues.COMPARE.search(question) and aggregate in {"none", "max", "min"}):
+        return "compare", "none"
+    if aggregate != "none":
+        return "compute", aggregate
+    if cues.LIST.search(question):
+        return "list", "none"
+    return "qa", "none"
 
 
 def settle_intent(
@@ -160,7 +204,7 @@ def names_many(bucket: Bucket, question: str) -> bool:
     return any(
         is_led(rest[:start])
         and rest[start:end].lower() != word.lower()
-        and re.search(r"(?:s|en|er|e|n)$", rest[start:end].lower())
+        and PLURAL.search(rest[start:end].lower())
         for name in bucket.entity_fields
         if (declared := bucket.field(name)) is not None
         for word in (*declared.words, name.replace("_", " "))

@@ -217,7 +217,7 @@ def is_currency_word(reader: Reader, word: str, code: str) -> bool:
 
 
 MARK = re.compile(r"[€£¥₹$]|(?:(?<![\w-])|(?<=non-))[^\W\d_]{2,}(?![\w-])")
-LEAD = re.compile(r"(?:\b(?:in|en)|\()\s*$", re.IGNORECASE)
+LEAD = re.compile(rf"(?:\b(?:{alternation('asking', 'in')})|\()\s*$", re.IGNORECASE)
 
 
 def read_currencies(reader: Reader) -> None:

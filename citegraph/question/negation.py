@@ -222,9 +222,9 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
         named = any(find_phrase(gap, noun) for noun in reader.bucket.nouns)
         numbered = re.match(r"\s*[.:#]?\s*\d", question[end:])
         return None if named or odd or numbered or declared.kind == "identifier" else place
-    helped = pattern("helping", after=r"\s*(?:be\s+)?$").search(question[:start]) or _HELPED.match(
-        match.group()
-    )
+    helped = pattern("helping", after=rf"\s*(?:{source('be')}\s+)?$").search(
+        question[:start]
+    ) or _HELPED.match(match.group())
     if kind == "deny" and (helped or wants_fact(question)):
         return place if not odd else None
     read = tag_question(question).slot(atoms[place].start, atoms[place].end, "included")

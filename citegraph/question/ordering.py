@@ -44,7 +44,7 @@ def _forms() -> tuple[re.Pattern[str], ...]:
     bare = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS[:6])
     units = source(*(f"unit_{unit}" for unit in UNITS))
     # "3 invoices are the largest", "3 invoices with the highest total", "3 that have the highest".
-    said = rf"(?:\w+\s+)?{source('be', 'states')}\s+(?:(?:{alternation('asking', 'the')}|{alternation('asking', 'before_a_rank')})\s+)?"
+    said = rf"(?:\w+\s+)?{source('be', 'states')}\s+(?:(?:{alternation('asking', 'articles')}|{alternation('asking', 'before_a_rank')})\s+)?"
     between = rf"(?:\w+\s+(?:(?:{alternation('asking', 'before_a_rank')})\s+|{said})?)?"
     return (
         re.compile(rf"(?<![\w.]){NUMBER}\s+{between}(?:{ranks})", re.IGNORECASE),
@@ -120,7 +120,7 @@ def in_digits(question: str, *, bounded: bool = False) -> str:
 def _named_field(bucket: Bucket, question: str, match: re.Match[str]) -> str | None:
     """Return the field that is named behind "by", or directly behind the word that orders."""
     rest = question[match.end() :]
-    led = pattern("along", after=rf"\s+(?:(?:{alternation('asking', 'the')})\s+)?").search(rest)
+    led = pattern("along", after=rf"\s+{cues.ARTICLE}").search(rest)
     found = field_at_start(bucket, rest[led.end() :]) if led else None
     found = found or field_at_start(bucket, rest.lstrip())
     return found.name if found else None
@@ -171,7 +171,7 @@ def _group(bucket: Bucket, question: str, match: re.Match[str]) -> str | None:
 
 
 def _sorted(bucket: Bucket, question: str) -> Rank | None:
-    led = pattern("sorted", after=r"\s+(?:the\s+|their\s+)?").search(question)
+    led = pattern("sorted", after=rf"\s+{cues.ARTICLE}").search(question)
     if led is None:
         return None
     found = field_at_start(bucket, question[led.end() :])

@@ -15,6 +15,9 @@ from citegraph.language.terms import bare, inflections, same_noun, signs, stop_w
 from citegraph.language.word_tables import alternation, table
 from citegraph.question import cues
 
+PLURAL = re.compile(rf"(?:{alternation('asking', 'plural_endings')})$")
+"""Ends a noun of several, where it is longer than or another form of its singular."""
+
 
 @lru_cache(maxsize=16384)
 def _pattern(phrase: str) -> re.Pattern[str]:

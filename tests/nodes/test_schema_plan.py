@@ -158,6 +158,7 @@ def test_a_whole_plan(plan: Plan) -> None:
         ("invoices", "the 3 invoices with the highest net amount", ("net_amount", True, 3)),
         ("invoices", "las tres facturas más caras", ("total_amount", True, 3)),
         ("invoices", "invoices sorted by due date", ("due_date", False, 0)),
+        ("invoices", "alle Belege sortiert nach der Fälligkeit", ("due_date", False, 0)),
         ("invoices", "sort them by amount, largest first", ("total_amount", True, 0)),
         ("invoices", "receipts of the last 3 months", None),
         ("contracts", "the longest contract", ("term", True, 1)),
@@ -454,6 +455,8 @@ async def test_the_models_filters_replace_the_inferred_ones(services: Services) 
     ]
     assert (plan["strategy"], plan["queries"]) == ("semantic", ["What did Halbrecht bill?", "daily cleaning"])
     assert [call["args"]["query"] for call in update["calls"]] == plan["queries"]
+    # Rules link Halbrecht to a condition that no such bill meets: nothing of it is in the plan or its notes.
+    assert "Halbrecht" not in str([plan["per_bucket"]["invoices"]["lost"], update["notes"]])
 
 
 async def test_a_model_is_told_once_of_words_that_stand_in_no_passage_together(
@@ -561,6 +564,23 @@ def test_a_name_as_questions_write_it_is_taken_for_the_stored_one(
     assert (clause["operator"], clause["value"]) == linked
     assert [item["kind"] for item in notes] == (["linked value"] if matched else [])
     assert corpus.annotations.count("contracts", typed_filters([clause])) == matched
+
+
+async def test_conditions_are_held_against_what_is_stored_once_a_models_reading_is_bound(
+    services: Services, monkeypatch: Any
+) -> None:
+    held = []
+
+    def narrowed(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
+        held.append(filters(plan, "invoices"))
+        return narrow(corpus, plan, question)
+
+    monkeypatch.setattr("citegraph.plan.make_plan.narrow", narrowed)
+    monkeypatch.setattr("citegraph.plan.plan_by_model.narrow", narrowed)
+    await adopted(
+        services, "What did Halbrecht bill?", reply(planned("invoices", ("currency", "=", ["MYR"])))
+    )
+    assert held == [[("currency", "=", "MYR")]]
 
 
 async def test_the_model_is_shown_facts_and_no_draft(services: Services) -> None:

@@ -27,7 +27,7 @@ from citegraph.language.countries import country_code, forms_of
 from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
 from citegraph.language.numbers import may_begin_number
 from citegraph.language.terms import bare, fold, same_noun, signs, stop_words, words
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import alternation, table
 
 
 class Search(NameSearch):
@@ -193,7 +193,7 @@ class Search(NameSearch):
         for form in forms_of(code):
             for token_start in self.lexicon.postings.get(tokens(form)[0].text, ()) if tokens(form) else ():
                 entry = self.lexicon.entries[token_start]
-                parts = re.split(r"\s*[,;]\s*|\s+and\s+", entry.value)
+                parts = _JOINED.split(entry.value)
                 if entry.field == name and any(country_code(part) == code for part in parts):
                     found.append(entry.value)
         return tuple(dict.fromkeys(found))
@@ -285,6 +285,7 @@ LOADED = 300_000
 WEAK = 0.45
 """Score under which `find_mentions` leaves a link out."""
 
+_JOINED = re.compile(rf"\s*[,;]\s*|\s+(?:{alternation('contracts', 'joints')})\s+")
 _CODE = re.compile(r"(?=[^\s]*\d)[^\W_](?:[\w./:+-]*\w)?")
 
 

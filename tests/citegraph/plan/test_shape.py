@@ -658,8 +658,7 @@ def test_the_sender_of_documents_does_not_name_one(corpus: Corpus) -> None:
 
 def without_tagger(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a question to its words."""
-    for module in ("citegraph.plan.shape", "citegraph.plan.numbers_asked", "nodes.decompose"):
-        monkeypatch.setattr(f"{module}.intent_of", lambda question: None)
+    monkeypatch.setattr("citegraph.question.functions.intent_of", lambda question: None)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def test_who_reported_needs_a_report() -> None:
         ("Did we pay the bill by card or in cash?", ("card", "cash")),
         ("Was the device shipped by air freight or by sea?", ("air freight", "sea")),
         ("Wurde die Rechnung per Lastschrift oder mit Karte bezahlt?", ("Lastschrift", "Karte bezahlt")),
+        ("Est-ce que le devis a été réglé par virement ou en espèces ?", ("virement", "espèces")),
         ("Which is longer, the lease or the loan?", None),
         ("Is the lease governed by Malta law?", None),
     ],
