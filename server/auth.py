@@ -3,8 +3,10 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
-from citegraph.run.context import read_context, user_of
+from citegraph.run.context import principal_of, read_context, user_of
 from citegraph.settings import Settings, load_settings
 
 SHORTEST_SECRET = 32
@@ -56,14 +58,30 @@ class Credentials:
     settings: Settings
 
     def principal(self, headers: Mapping[str, str]) -> Principal:
-        """Return who sends these headers (names in lower case); blocking.
+        """Return who sends these headers; raises as `shown`; blocking."""
+        return self.shown(headers)[0]
+
+    def holds(self, user: Any, permissions: Sequence[str]) -> bool:
+        """Tell whether what a user once showed is good still: their token, or a key of the same name and rights; blocking."""
+        if not self.settings.auth_required:
+            return True
+        with suppress(KeyError, TypeError, AttributeError):
+            return time.time() < float(user[UNTIL]) + SKEW
+        known = _read_keys(self.settings.api_keys) if self.settings.api_keys else {}
+        named = principal_of(user)
+        return named is not None and replace(named, may_write="write" in permissions) in [
+            key.principal for key in known.values()
+        ]
+
+    def shown(self, headers: Mapping[str, str]) -> tuple[Principal, float | None]:
+        """Return who sends these headers (names in lower case), and until when a token says so (Unix seconds); blocking.
 
         Raises:
             Unauthenticated: nothing that is accepted was shown.
             BadInput: the settings or the files that they name cannot be used.
         """
         if not self.settings.auth_required:
-            return OWNER
+            return OWNER, None
         scheme, _, token = headers.get("authorization", "").partition(" ")
         shown = token.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "").strip()
         if not shown:
@@ -74,10 +92,10 @@ class Credentials:
         held = known.get(hashlib.sha256(shown.encode()).hexdigest())
         if held is None:
             raise Unauthenticated("The API key is not known.")
-        return held.principal
+        return held.principal, None
 
-    def _bearer(self, token: str) -> Principal:
-        """Return who a JWT names in `sub`; its claims `buckets`, `labels` and `write` say what they may."""
+    def _bearer(self, token: str) -> tuple[Principal, float]:
+        """Return who a JWT names in `sub`, and when it expires; its claims `buckets`, `labels` and `write` say what they may."""
         settings = self.settings
         try:
             algorithm = jwt.get_unverified_header(token).get("alg")
@@ -90,10 +108,11 @@ class Credentials:
                 leeway=SKEW,
                 options={"require": ["exp", "sub"], "verify_aud": settings.jwt_audience is not None},
             )
-            return ApiKey.model_validate(
+            named = ApiKey.model_validate(
                 {"name": claims["sub"], "sha256": "", "write": claims.get("write", False)}
                 | {name: claims[name] for name in ("buckets", "labels") if name in claims}
-            ).principal
+            )
+            return named.principal, float(claims["exp"])
         except jwt.ExpiredSignatureError as error:
             raise Unauthenticated("The token has expired.") from error
         except (jwt.PyJWTError, ValidationError, *ODD) as error:
@@ -141,7 +160,7 @@ def _public_key(path: Path, key_id: object) -> Any:
 auth = Auth()
 """LangGraph Server's authentication and authorization: the same principals, and an owner on everything kept."""
 
-OWNED = "owner"
+OWNED, UNTIL = "owner", "until"
 
 
 @auth.authenticate
@@ -150,10 +169,10 @@ async def authenticate(headers: dict[Any, Any]) -> Auth.types.MinimalUserDict:
     given = {_text(name).casefold(): _text(value) for name, value in headers.items()}
     try:
         settings = await asyncio.to_thread(process_settings)
-        principal = await asyncio.to_thread(Credentials(settings).principal, given)
+        principal, until = await asyncio.to_thread(Credentials(settings).shown, given)
     except Unauthenticated as error:
         raise Auth.exceptions.HTTPException(status_code=401, detail=str(error)) from error
-    return user_of(principal)  # type: ignore[return-value]
+    return user_of(principal) | ({} if until is None else {UNTIL: until})  # type: ignore[return-value]
 
 
 def _text(value: Any) -> str:
@@ -168,8 +187,14 @@ async def refuse(ctx: Auth.types.AuthContext, value: Any) -> bool:
 
 @auth.on.threads
 async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> Any:
-    """Stamp a thread or a run with its owner, and show only the owner's."""
+    """Stamp a thread or a run with its owner, and show only the owner's.
+
+    A cron job makes its runs in the name of whoever made it: none once that key was taken back or that token expired.
+    """
     if ctx.action == "create_run":
+        credentials = Credentials(await asyncio.to_thread(process_settings))
+        if not await asyncio.to_thread(credentials.holds, ctx.user, ctx.permissions):
+            return False
         kwargs = value.get("kwargs") or {}
         # What came in as `configurable` holds more than settings; the server marks what came in as `context`.
         if ((kwargs.get("config") or {}).get("configurable") or {}).get("__context_provided__"):

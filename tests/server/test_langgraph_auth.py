@@ -1,6 +1,7 @@
 """Keys inside `langgraph dev`: every verb of threads, runs, crons, store and assistants holds to its owner; MCP."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,10 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
     file = tmp_path_factory.mktemp("keys") / "keys.json"
     made = {"file": str(file)}
-    for name, buckets in (("ana", ["*"]), ("bo", ["*"]), ("cy", ["invoices"])):
+    everyone = (("ana", ["*"]), ("bo", ["*"]), ("cy", ["invoices"]), ("dee", ["*"]), ("dee, reading", ["*"]))
+    for name, buckets in everyone:
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            make_key(Key(name, file, buckets, ["*"], write=name == "ana"))
+            make_key(Key(name.split(",")[0], file, buckets, ["*"], write=name in ("ana", "dee")))
         made[name] = said.getvalue().strip()
     return made
 
@@ -153,6 +155,36 @@ def test_crons_store_and_assistants_hold_to_their_owner(
     ana.crons.delete(cron["cron_id"])
     assert refused(lambda: bo.crons.create("agent", schedule="0 0 1 1 *", input={"query": LOOKUP}))
     assert bo.crons.search() == []
+
+
+def test_a_cron_job_ends_with_the_key_that_made_it(
+    as_user: Callable[[str], SyncLangGraphClient], keys: dict[str, str]
+) -> None:
+    """Another key of the same name, with other rights, sees what the first one made."""
+    dee, also_dee = as_user("dee"), as_user("dee, reading")
+    thread = dee.threads.create()["thread_id"]
+    dee.crons.create_for_thread(thread, "agent", schedule="* * * * * *", input={"query": LOOKUP})
+
+    def begun() -> int:
+        return len(also_dee.runs.list(thread, limit=100))
+
+    end = time.monotonic() + 120
+    while not begun():
+        assert time.monotonic() < end, "the cron job makes no run"
+        time.sleep(0.5)
+    file = Path(keys["file"])
+    held = file.read_text("utf-8")
+    left = [key for key in json.loads(held)["keys"] if (key["name"], key["write"]) != ("dee", True)]
+    file.write_text(json.dumps({"keys": left}), "utf-8")
+    try:
+        time.sleep(2)  # what had begun to be made is there by now
+        before = begun()
+        time.sleep(15)  # it is looked every five seconds for what is due
+        assert begun() == before
+    finally:
+        file.write_text(held, "utf-8")
+        for job in dee.crons.search():
+            dee.crons.delete(job["cron_id"])
 
 
 def test_a_run_sees_what_its_key_says_and_cannot_say_otherwise(
