@@ -3,9 +3,7 @@
 import asyncio
 import hashlib
 import json
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
-from citegraph.run.context import principal_of, read_context, user_of
+from citegraph.run.context import USER_KEY, principal_of, read_context, user_of
 from citegraph.settings import Settings, load_settings
 
 SHORTEST_SECRET = 32
@@ -58,30 +56,14 @@ class Credentials:
     settings: Settings
 
     def principal(self, headers: Mapping[str, str]) -> Principal:
-        """Return who sends these headers; raises as `shown`; blocking."""
-        return self.shown(headers)[0]
-
-    def holds(self, user: Any, permissions: Sequence[str]) -> bool:
-        """Tell whether what a user once showed is good still: their token, or a key of the same name and rights; blocking."""
-        if not self.settings.auth_required:
-            return True
-        with suppress(KeyError, TypeError, AttributeError):
-            return time.time() < float(user[UNTIL]) + SKEW
-        known = _read_keys(self.settings.api_keys) if self.settings.api_keys else {}
-        named = principal_of(user)
-        return named is not None and replace(named, may_write="write" in permissions) in [
-            key.principal for key in known.values()
-        ]
-
-    def shown(self, headers: Mapping[str, str]) -> tuple[Principal, float | None]:
-        """Return who sends these headers (names in lower case), and until when a token says so (Unix seconds); blocking.
+        """Return who sends these headers (names in lower case); blocking.
 
         Raises:
             Unauthenticated: nothing that is accepted was shown.
             BadInput: the settings or the files that they name cannot be used.
         """
         if not self.settings.auth_required:
-            return OWNER, None
+            return OWNER
         scheme, _, token = headers.get("authorization", "").partition(" ")
         shown = token.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "").strip()
         if not shown:
@@ -92,10 +74,16 @@ class Credentials:
         held = known.get(hashlib.sha256(shown.encode()).hexdigest())
         if held is None:
             raise Unauthenticated("The API key is not known.")
-        return held.principal, None
+        return held.principal
 
-    def _bearer(self, token: str) -> tuple[Principal, float]:
-        """Return who a JWT names in `sub`, and when it expires; its claims `buckets`, `labels` and `write` say what they may."""
+    def named(self, name: str) -> Principal | None:
+        """Return the principal of the keys of a name as the file has them now; None without one, and where they differ."""
+        known = _read_keys(self.settings.api_keys) if self.settings.api_keys else {}
+        found = {key.principal for key in known.values() if key.name == name}
+        return found.pop() if len(found) == 1 else None
+
+    def _bearer(self, token: str) -> Principal:
+        """Return who a JWT names in `sub`; its claims `buckets`, `labels` and `write` say what they may."""
         settings = self.settings
         try:
             algorithm = jwt.get_unverified_header(token).get("alg")
@@ -108,11 +96,10 @@ class Credentials:
                 leeway=SKEW,
                 options={"require": ["exp", "sub"], "verify_aud": settings.jwt_audience is not None},
             )
-            named = ApiKey.model_validate(
+            return ApiKey.model_validate(
                 {"name": claims["sub"], "sha256": "", "write": claims.get("write", False)}
                 | {name: claims[name] for name in ("buckets", "labels") if name in claims}
-            )
-            return named.principal, float(claims["exp"])
+            ).principal
         except jwt.ExpiredSignatureError as error:
             raise Unauthenticated("The token has expired.") from error
         except (jwt.PyJWTError, ValidationError, *ODD) as error:
@@ -160,7 +147,7 @@ def _public_key(path: Path, key_id: object) -> Any:
 auth = Auth()
 """LangGraph Server's authentication and authorization: the same principals, and an owner on everything kept."""
 
-OWNED, UNTIL = "owner", "until"
+OWNED = "owner"
 
 
 @auth.authenticate
@@ -169,10 +156,10 @@ async def authenticate(headers: dict[Any, Any]) -> Auth.types.MinimalUserDict:
     given = {_text(name).casefold(): _text(value) for name, value in headers.items()}
     try:
         settings = await asyncio.to_thread(process_settings)
-        principal, until = await asyncio.to_thread(Credentials(settings).shown, given)
+        principal = await asyncio.to_thread(Credentials(settings).principal, given)
     except Unauthenticated as error:
         raise Auth.exceptions.HTTPException(status_code=401, detail=str(error)) from error
-    return user_of(principal) | ({} if until is None else {UNTIL: until})  # type: ignore[return-value]
+    return user_of(principal)  # type: ignore[return-value]
 
 
 def _text(value: Any) -> str:
@@ -189,13 +176,15 @@ async def refuse(ctx: Auth.types.AuthContext, value: Any) -> bool:
 async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> Any:
     """Stamp a thread or a run with its owner, and show only the owner's.
 
-    A cron job makes its runs in the name of whoever made it: none once that key was taken back or that token expired.
+    Of whoever made a cron job the server keeps the name: its runs have the rights that the key of this name has now.
     """
     if ctx.action == "create_run":
-        credentials = Credentials(await asyncio.to_thread(process_settings))
-        if not await asyncio.to_thread(credentials.holds, ctx.user, ctx.permissions):
-            return False
         kwargs = value.get("kwargs") or {}
+        if not unrestricted(ctx) and principal_of(ctx.user) is None:
+            maker = await asyncio.to_thread(holder, ctx)
+            if maker is None:
+                return False
+            kwargs["config"]["configurable"][USER_KEY] = user_of(maker)
         # What came in as `configurable` holds more than settings; the server marks what came in as `context`.
         if ((kwargs.get("config") or {}).get("configurable") or {}).get("__context_provided__"):
             refuse_settings(kwargs.get("context"))
@@ -204,9 +193,14 @@ async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> Any:
 
 @auth.on.crons
 async def own_crons(ctx: Auth.types.AuthContext, value: Any) -> Any:
-    """Stamp a cron job with its owner, and show only the owner's; who may only read starts nothing that goes on."""
-    if ctx.action in ("create", "update") and not unrestricted(ctx) and "write" not in ctx.permissions:
-        return False
+    """Stamp a cron job with its owner, and show only the owner's; who may only read starts nothing that goes on.
+
+    Nor does a token, which ends, or a key whose name is another one's, too: a job goes on as long as the key of its name.
+    """
+    if ctx.action in ("create", "update") and not unrestricted(ctx):
+        made_by = principal_of(ctx.user)
+        if made_by is None or await asyncio.to_thread(holder, ctx) != replace(made_by, may_write=True):
+            return False
     if ctx.action in ("create", "update"):
         refuse_settings((value.get("payload") or {}).get("context"))
     return owned(ctx, value)
@@ -230,6 +224,12 @@ async def own_store(ctx: Auth.types.AuthContext, value: Any) -> Any:
         key = "namespace" if "namespace" in value else "namespace_prefix"
         value[key] = (ctx.user.identity, *(value.get(key) or ()))
     return True
+
+
+def holder(ctx: Auth.types.AuthContext) -> Principal | None:
+    """Return who has the key of a user's name now, if they may write; a token is no key; blocking."""
+    found = Credentials(process_settings()).named(ctx.user.identity)
+    return found if found is not None and found.may_write else None
 
 
 def refuse_settings(given: Any) -> None:

@@ -65,9 +65,13 @@ def deadline_of(context: Context, now: float | None = None) -> float:
 
 
 def seconds_to_end(state: Mapping[str, Any], context: Context, now: float | None = None) -> float:
-    """Return the seconds until every step of the run is broken off, negative when that time has passed."""
-    closing = min(CLOSING * context.max_seconds, CLOSING_AT_MOST)
-    return seconds_left(state, now) + closing - min(TELLING * context.max_seconds, TELLING_AT_MOST)
+    """Return the seconds until every step of the run is broken off, negative when that time has passed.
+
+    They are never more than the whole run's, though the clock was set back meanwhile.
+    """
+    whole = context.max_seconds
+    left = seconds_left(state, now) + min(CLOSING * whole, CLOSING_AT_MOST)
+    return min(whole, left) - min(TELLING * whole, TELLING_AT_MOST)
 
 
 def seconds_left(state: Mapping[str, Any], now: float | None = None) -> float:

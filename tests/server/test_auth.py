@@ -13,10 +13,9 @@ from pydantic import SecretStr
 
 from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
-from citegraph.run.context import user_of
 from citegraph.settings import Settings
 from cli.serve import Key, make_key
-from server.auth import SKEW, Credentials, Unauthenticated, authenticate
+from server.auth import SKEW, Credentials, Unauthenticated
 from tests.server.conftest import OpenApi
 from tests.server.test_app import AMBIGUOUS, LOOKUP, problem_of
 
@@ -88,37 +87,18 @@ def test_a_signed_token_names_a_principal() -> None:
         Credentials(Settings(jwt_secret=SecretStr("short"))).principal(bearer(token()))
 
 
-def test_who_once_showed_a_key_or_a_token_holds_rights_as_long_as_these_do(
-    tmp_path: Path, capsys: Any
-) -> None:
+def test_a_name_stands_for_what_its_key_may_now(tmp_path: Path, capsys: Any) -> None:
     file = tmp_path / "keys.json"
-    ana = new_key(file, capsys, "ana", buckets=["invoices"], labels=["*"], write=True)
-    bo = new_key(file, capsys, "bo", buckets=["*"], labels=["*"])
+    new_key(file, capsys, "ana", buckets=["invoices"], labels=["*"], write=True)
     known = Credentials(Settings(api_keys=file, jwt_secret=SecretStr(SECRET)))
-    users = {name: user_of(known.principal(bearer(key))) for name, key in (("ana", ana), ("bo", bo))}
-    held = json.loads(file.read_text("utf-8"))
-    assert known.holds(users["ana"], ["write"])
-    assert known.holds(users["bo"], [])
-    assert not known.holds(users["bo"], ["write"])
-    assert not known.holds({"identity": "ana"}, ["write"])  # a user of whom it is not said what they may see
-    held["keys"][0]["buckets"] = ["contracts"]
-    file.write_text(json.dumps(held), "utf-8")
-    assert not known.holds(users["ana"], ["write"])
-    file.write_text(json.dumps({"keys": held["keys"][:1]}), "utf-8")
-    assert not known.holds(users["bo"], [])
-    assert known.holds(users["bo"] | {"until": time.time() + 60}, [])
-    assert not known.holds(users["bo"] | {"until": time.time() - 2 * SKEW}, [])
-    assert Credentials(Settings()).holds(users["bo"], [])
-
-
-async def test_langgraphs_user_of_a_token_says_until_when_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings(jwt_secret=SecretStr(SECRET))
-    monkeypatch.setattr("server.auth.process_settings", lambda: settings)
-    ends = time.time() + 60
-    user: Any = await authenticate({b"authorization": f"Bearer {token(exp=ends)}".encode()})
-    assert (user["identity"], user["until"]) == ("ana", ends)
-    assert Credentials(settings).holds(user, [])
-    assert not Credentials(settings).holds(user | {"until": 0}, [])
+    assert known.named("ana") == Principal("ana", frozenset({"invoices"}), None, True)
+    assert known.named("bo") is None
+    new_key(file, capsys, "ana", buckets=["invoices"], labels=["*"], write=True)
+    assert known.named("ana") is not None, "another key with the same rights"
+    new_key(file, capsys, "ana", buckets=["*"])
+    assert known.named("ana") is None, "whose rights they are is not known"
+    file.write_text('{"keys": []}', "utf-8")
+    assert known.named("ana") is None
 
 
 def test_a_token_of_a_public_key_is_checked_against_the_jwks_file(tmp_path: Path) -> None:
