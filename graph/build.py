@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import CachePolicy, Command
 
 from citegraph.errors import CitegraphError, TimedOut
-from citegraph.run.budgets import RETRY, attempts
+from citegraph.run.budgets import RETRY, attempts, seconds_to_end
 from citegraph.run.context import Context
 from citegraph.run.events import Observer, told
 from citegraph.run.model_calls import Stopwatch, note, spent_on
@@ -27,7 +27,7 @@ from graph.edges import (
     review_edge,
 )
 from graph.langsmith import guard, tell
-from graph.watch import Mode, Watched, export, observe, seen_of
+from graph.watch import Mode, Watched, export, observe, seen_of, within
 from nodes.clarify import Clarify
 from nodes.compose import Compose
 from nodes.decompose import Decompose
@@ -42,6 +42,8 @@ from nodes.verify_citations import VerifyCitations, finish, with_reply
 
 TIMED = frozenset({"rewrite", "decompose", "route", "schema_plan"})
 """Planning nodes, whose seconds are counted around them; the others count their own."""
+NAMED = 5
+"""Documents that an answer without time names."""
 Graph = StateGraph[State, Context, Input, Output]
 
 
@@ -157,16 +159,16 @@ def fallback(
         paid = {"fallbacks": 1} | (spent_on(calls) if calls else {})
         # The twin, which may ask a model too, has what the failed attempt left of the budgets.
         charged: State = {**state, "usage": add_usage(state.get("usage", {}), paid)}
-        afresh = getattr(node, "afresh", None)
+        afresh, twin = getattr(node, "afresh", None), getattr(node, "twin", None)
         if afresh is not None:
             # What the channels hold is of the question before: there is nothing to go on with.
             update = told(given_up(name, afresh(charged), error.error), state, runtime.stream_writer)
             watched(state, update)
             return Command(update=update, goto=END)
-        twin = getattr(node, "twin", None)
         if twin is not None:
             try:
-                update = told(await twin(charged, context), state, runtime.stream_writer)
+                done = await within(seconds_to_end(state, context), name, twin(charged, context))
+                update = told(done, state, runtime.stream_writer)
             except Exception as failure:
                 update = told(given_up(name, charged, failure), state, runtime.stream_writer)
                 watched(state, update)
@@ -186,11 +188,19 @@ def fallback(
 
 
 def given_up(name: str, state: State, failure: BaseException) -> Update:
-    """Return the last update of a run whose step and its twin both failed, as the caller's own mistakes make them."""
-    reason = explain(failure)
-    failed = {**state, "notes": [*state.get("notes", []), note(name, "failed", reason)]}
+    """Return the last update of a run whose step and its twin both failed, as the caller's own mistakes and the end of
+    its time make them; at that end nothing is stated, since it was not checked, but where it stands is said.
+    """
+    reason, late = explain(failure), isinstance(failure, TimedOut)
+    kind = "out of time" if late else "failed"
+    failed = {**state, "notes": [*state.get("notes", []), note(name, kind, reason)]}
     text = f"The question could not be answered: {reason}"
-    ended = finish(failed, text, status="failed", watch=Stopwatch(name))  # type: ignore[arg-type]
+    if late:
+        found = list(dict.fromkeys(item["doc"] for item in state.get("evidence", [])))[:NAMED]
+        where = f" Found until then: {', '.join(found)}." if found else ""
+        text = f"The time of this run was spent before an answer was checked.{where}"
+    status = "partial" if late else "failed"
+    ended = finish(failed, text, status=status, watch=Stopwatch(name))  # type: ignore[arg-type]
     return with_reply(ended, failed)  # type: ignore[arg-type]
 
 

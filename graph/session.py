@@ -24,7 +24,7 @@ from citegraph.corpus.records.database import FORMAT, refuse_newer
 from citegraph.errors import BadInput, CitegraphError, Unavailable
 from citegraph.plan.reply_edits import is_new_question
 from citegraph.run.answer_types import Answer, Clarification, Note, Usage
-from citegraph.run.budgets import loop_limit, recursion_limit
+from citegraph.run.budgets import deadline_of, loop_limit, recursion_limit
 from citegraph.run.context import USER_KEY, Context, user_of
 from citegraph.run.events import Event, StepEvent, StepSeen, correction, token
 from citegraph.run.node_cache import node_cache
@@ -198,7 +198,7 @@ class Session:
             raise WrongInterrupt(
                 f"Clarification {interrupt_id!r} is not open; the open one is {snapshot.interrupts[0].id!r}."
             )
-        update = {"deadline": time.time() + context.max_seconds}
+        update = {"deadline": deadline_of(context)}
         # By id: LangGraph takes a bare None or {} for no reply at all, and leaves the run where it was.
         resume = {snapshot.interrupts[0].id: "" if reply is None else reply}
         return Command(resume=resume, update=update)
@@ -219,7 +219,7 @@ class Session:
             if snapshot.interrupts or not snapshot.next:
                 raise NothingPending(f"Thread {thread_id!r} has no run that broke off.")
             chosen = context or Context()
-            again: Command[Any] = Command(update={"deadline": time.time() + chosen.max_seconds})
+            again: Command[Any] = Command(update={"deadline": deadline_of(chosen)})
             async with aclosing(self._run(_Run(again, thread_id, chosen, control))) as events:
                 async for event in events:
                     yield event

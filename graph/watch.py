@@ -6,22 +6,24 @@ Each single model call is a LangChain run named by its step (`citegraph.llm.chat
 `graph.watch`, and LangSmith is told in `graph.langsmith`. All of them get names, ids and counts.
 """
 
+import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from citegraph.corpus.records.database import keeping
-from citegraph.errors import BadInput
+from citegraph.errors import BadInput, TimedOut
 from citegraph.llm.budget import tracer
+from citegraph.run.budgets import seconds_to_end
 from citegraph.run.context import Context
 from citegraph.run.events import Observer, StepSeen
 from citegraph.run.model_calls import Stopwatch
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
 
+T = TypeVar("T")
 PARENT = "__citegraph_traceparent"
 """Key of the run's span in `configurable`; LangGraph keeps keys that begin so out of checkpoints and traces."""
 
@@ -161,6 +164,25 @@ def counted(span: "Span", seen: StepSeen) -> None:
         span.set_attribute("citegraph.status", seen.status)
 
 
+async def within(seconds: float, step: str, work: Coroutine[Any, Any, T]) -> T:
+    """Return what a step's work returns, broken off at the end of the run; a thread that it waits for goes on unheard.
+
+    Raises:
+        TimedOut: the seconds are spent.
+    """
+    spent = TimedOut(f"{step}: the time of the run is spent")
+    if seconds <= 0:
+        work.close()
+        raise spent
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await work
+    except TimeoutError:
+        if limit.expired():
+            raise spent from None
+        raise
+
+
 Mode = Literal["agentic", "single"]
 log = logging.getLogger(__name__)
 
@@ -188,7 +210,13 @@ class Watched:
         kept = config.get("configurable", {}).get(KEPT)
         with step_span(self.step, state, config) as span, keeping({} if kept is None else kept):
             began = time.perf_counter()
-            update: Update = await self.node(state, runtime.override(context=context))
+            begins = hasattr(
+                self.node, "afresh"
+            )  # the deadline that its state holds is of the question before
+            left = context.max_seconds if begins else seconds_to_end(state, context)
+            update: Update = await within(
+                left, self.step, self.node(state, runtime.override(context=context))
+            )
             if watch is not None:
                 # The run that pays: an update that the node cache kept from another one costs nothing.
                 paid = {"run": state.get("usage", {}).get("started")}

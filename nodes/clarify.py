@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from citegraph.evidence.questions_back import DECLINED, offered, replied
+from citegraph.run.budgets import deadline_of
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.state import State, Update
@@ -31,6 +32,7 @@ class Clarify:
             "evidence": [],
             "decision": {},
             "notes": notes,
+            "deadline": deadline_of(runtime.context or Context()),
             **chat_message(asked, text),
         }
 

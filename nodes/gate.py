@@ -24,6 +24,7 @@ from citegraph.language.word_tables import alternation, listed
 from citegraph.plan.reply_edits import is_new_question
 from citegraph.question import cues
 from citegraph.question.cues import GREETED
+from citegraph.run.budgets import deadline_of
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.node_cache import run_key
@@ -110,7 +111,7 @@ def replied(state: State, asked: AskedBack, reply: str, message_id: str, context
         "evidence": [],
         "decision": {},
         "found": None,
-        "deadline": time.time() + context.max_seconds,
+        "deadline": deadline_of(context),
         "gate": {"retrieve": True, "resume": True, "reason": "reply to the clarification", "reply": ""},
     }
 
@@ -180,7 +181,7 @@ def fresh_question(asked: str, context: Context) -> Update:
         "corrections": [],
         "notes": Overwrite([]),  # type: ignore[typeddict-item]
         "usage": Overwrite({"started": time.time()}),
-        "deadline": time.time() + context.max_seconds,
+        "deadline": deadline_of(context),
         "answer": {},
     }
 

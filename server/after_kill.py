@@ -1,6 +1,7 @@
 """What a killed server or ingest left half done, or a database that was lost, is brought to its end by a server."""
 
 import asyncio
+import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from citegraph.corpus.ingestion.ingest_options import Stores, options_from
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.ingestion.writing import BATCH_DOCUMENTS, remove_documents
+from citegraph.corpus.records.database import claim_file
 from citegraph.corpus.records.document_record import DocumentRecord
 from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.schema.document import file_of
@@ -18,8 +20,8 @@ from citegraph.run.services import Services
 from citegraph.settings import Settings
 from server.logs import write
 
-CUT_OFF = 3600.0
-"""Seconds after which a file in the folder of uploads that gave no document is one whose upload was cut off."""
+CUT_OFF = 60.0
+"""Seconds within which an upload claims its folder at the latest, as long as it goes on."""
 
 
 async def settled(services: Services) -> bool:
@@ -103,12 +105,18 @@ def upload_folder(settings: Settings) -> Path:
 
 
 def delete_cut_off(settings: Settings, documents: DocumentStore) -> None:
-    """Delete uploaded files that gave no document and are old enough to belong to no upload that goes on; blocking."""
+    """Delete uploaded files that gave no document and that no upload works on; blocking."""
     uploads = upload_folder(settings)
     if not uploads.is_dir():
         return
-    held = {Path(file_of(source)).parent for source in documents.sources_in(f"{uploads}/")}
     before = time.time() - CUT_OFF
-    for folder in [entry for entry in uploads.iterdir() if entry.is_dir()]:
-        if folder not in held and folder.stat().st_mtime < before:
+    old = [entry for entry in uploads.iterdir() if entry.is_dir() and entry.stat().st_mtime < before]
+    claims = {folder: claim for folder in old if (claim := claim_file(folder)) is not None}
+    try:
+        # Looked up once they are claimed: an upload that ended meanwhile has its documents by now.
+        held = {Path(file_of(source)).parent for source in documents.sources_in(f"{uploads}/")}
+        for folder in claims.keys() - held:
             shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        for claim in claims.values():
+            os.close(claim)

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
-from citegraph.run.context import read_context, user_of
+from citegraph.run.context import USER_KEY, principal_of, read_context, user_of
 from citegraph.settings import Settings, load_settings
 
 SHORTEST_SECRET = 32
@@ -75,6 +75,12 @@ class Credentials:
         if held is None:
             raise Unauthenticated("The API key is not known.")
         return held.principal
+
+    def named(self, name: str) -> Principal | None:
+        """Return the principal of the keys of a name as the file has them now; None without one, and where they differ."""
+        known = _read_keys(self.settings.api_keys) if self.settings.api_keys else {}
+        found = {key.principal for key in known.values() if key.name == name}
+        return found.pop() if len(found) == 1 else None
 
     def _bearer(self, token: str) -> Principal:
         """Return who a JWT names in `sub`; its claims `buckets`, `labels` and `write` say what they may."""
@@ -168,9 +174,17 @@ async def refuse(ctx: Auth.types.AuthContext, value: Any) -> bool:
 
 @auth.on.threads
 async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> Any:
-    """Stamp a thread or a run with its owner, and show only the owner's."""
+    """Stamp a thread or a run with its owner, and show only the owner's.
+
+    Of whoever made a cron job the server keeps the name: its runs have the rights that the key of this name has now.
+    """
     if ctx.action == "create_run":
         kwargs = value.get("kwargs") or {}
+        if not unrestricted(ctx) and principal_of(ctx.user) is None:
+            maker = await asyncio.to_thread(holder, ctx)
+            if maker is None:
+                return False
+            kwargs["config"]["configurable"][USER_KEY] = user_of(maker)
         # What came in as `configurable` holds more than settings; the server marks what came in as `context`.
         if ((kwargs.get("config") or {}).get("configurable") or {}).get("__context_provided__"):
             refuse_settings(kwargs.get("context"))
@@ -179,9 +193,14 @@ async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> Any:
 
 @auth.on.crons
 async def own_crons(ctx: Auth.types.AuthContext, value: Any) -> Any:
-    """Stamp a cron job with its owner, and show only the owner's; who may only read starts nothing that goes on."""
-    if ctx.action in ("create", "update") and not unrestricted(ctx) and "write" not in ctx.permissions:
-        return False
+    """Stamp a cron job with its owner, and show only the owner's; who may only read starts nothing that goes on.
+
+    Nor does a token, which ends, or a key whose name is another one's, too: a job goes on as long as the key of its name.
+    """
+    if ctx.action in ("create", "update") and not unrestricted(ctx):
+        made_by = principal_of(ctx.user)
+        if made_by is None or await asyncio.to_thread(holder, ctx) != replace(made_by, may_write=True):
+            return False
     if ctx.action in ("create", "update"):
         refuse_settings((value.get("payload") or {}).get("context"))
     return owned(ctx, value)
@@ -205,6 +224,12 @@ async def own_store(ctx: Auth.types.AuthContext, value: Any) -> Any:
         key = "namespace" if "namespace" in value else "namespace_prefix"
         value[key] = (ctx.user.identity, *(value.get(key) or ()))
     return True
+
+
+def holder(ctx: Auth.types.AuthContext) -> Principal | None:
+    """Return who has the key of a user's name now, if they may write; a token is no key; blocking."""
+    found = Credentials(process_settings()).named(ctx.user.identity)
+    return found if found is not None and found.may_write else None
 
 
 def refuse_settings(given: Any) -> None:

@@ -21,7 +21,7 @@ from citegraph.run.events import StepSeen
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import Settings, load_settings
 from graph.session import Session, open_session
-from server.after_kill import settled
+from server.after_kill import CUT_OFF, settled
 from server.chat_fronts.conversations import Conversations
 from server.drawing import PageDrawer
 from server.guard.places import Place
@@ -32,8 +32,8 @@ from server.threads import ThreadBook
 
 AGAIN = 2.0
 """Seconds until what is left half done is looked at again, while its store does not answer."""
-EVERY = 3600.0
-"""Seconds until it is looked at though no store has failed: the files of uploads that were cut off are old enough by then."""
+SOON, EVERY = 2 * CUT_OFF, 3600.0
+"""Seconds after a start, and from then on, until it is looked at though no store has failed."""
 
 
 @dataclass
@@ -109,10 +109,15 @@ class Running:
             return await settled(self.services)
 
     async def settle_what_is_left(self) -> None:
-        """Settle whenever a store has failed, as soon as it answers again, and each hour; never returns."""
+        """Settle whenever a store has failed, as soon as it answers again, and each hour; never returns.
+
+        Soon after a start, too: by then no file of an upload that a kill cut off is too young to be known for one.
+        """
+        wait = SOON
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.left.wait(), EVERY)
+                await asyncio.wait_for(self.left.wait(), wait)
+            wait = EVERY
             self.left.clear()
             if not await self.settle():
                 self.left.set()

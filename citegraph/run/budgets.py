@@ -52,8 +52,30 @@ def loop_limit(context: Context) -> int:
     return 2 * (context.max_llm_calls + 2) + STEPS_PER_CORRECTION * (context.max_corrections + 1) + 5
 
 
+CLOSING, CLOSING_AT_MOST = 0.2, 10.0
+"""Share of a run's seconds, and seconds, that are kept to compose and check by code once nothing more is asked."""
+TELLING, TELLING_AT_MOST = 0.05, 0.5
+"""The same at its very end, for the answer that says that the time is spent."""
+
+
+def deadline_of(context: Context, now: float | None = None) -> float:
+    """Return the time (Unix seconds) from which a run that begins `now` composes from what it has."""
+    begun = time.time() if now is None else now
+    return begun + context.max_seconds - min(CLOSING * context.max_seconds, CLOSING_AT_MOST)
+
+
+def seconds_to_end(state: Mapping[str, Any], context: Context, now: float | None = None) -> float:
+    """Return the seconds until every step of the run is broken off, negative when that time has passed.
+
+    They are never more than the whole run's, though the clock was set back meanwhile.
+    """
+    whole = context.max_seconds
+    left = seconds_left(state, now) + min(CLOSING * whole, CLOSING_AT_MOST)
+    return min(whole, left) - min(TELLING * whole, TELLING_AT_MOST)
+
+
 def seconds_left(state: Mapping[str, Any], now: float | None = None) -> float:
-    """Return the seconds until the run's deadline, negative when it has passed; 1 hour when none is set."""
+    """Return the seconds in which the run may still ask and search, negative after them; 1 hour when no deadline is set."""
     deadline = state.get("deadline")
     return 3600.0 if deadline is None else float(deadline) - (time.time() if now is None else now)
 

@@ -1,6 +1,7 @@
 """Routes that change the corpus: bring a file in, with its progress as events, and remove a document."""
 
 import asyncio
+import os
 import re
 import shutil
 import uuid
@@ -17,6 +18,7 @@ from citegraph.corpus.ingestion.pipeline import ingest, read_ahead
 from citegraph.corpus.ingestion.report import IngestReport
 from citegraph.corpus.ingestion.worker_pool import ReadAlready
 from citegraph.corpus.records.access import Principal
+from citegraph.corpus.records.database import claim_file
 from citegraph.corpus.records.source_files import hash_of
 from citegraph.corpus.schema.document import file_of
 from citegraph.errors import CitegraphError
@@ -150,6 +152,7 @@ async def _ingested(
     async def work() -> IngestReport:
         nonlocal path
         ready: ReadAlready | None
+        claim = await asyncio.to_thread(claim_file, path.parent)
         try:
             whole = await asyncio.to_thread(server.services.open)
             stores, declared = whole.stores, whole.buckets[bucket]
@@ -171,6 +174,8 @@ async def _ingested(
                     ready=ready,
                 )
         finally:
+            if claim is not None:
+                os.close(claim)
             place.leave()
             told.put_nowait(None)
 
@@ -185,6 +190,8 @@ async def _ingested(
     except CitegraphError as error:
         if status_of(error) >= 500:
             server.left.set()
+        elif not await asyncio.to_thread(_documents_of, server, path, bucket):
+            await asyncio.to_thread(shutil.rmtree, path.parent, ignore_errors=True)
         yield {"problem": str(error), "status": status_of(error)}
         return
     if not stored:

@@ -1,22 +1,25 @@
 """Budgets hold: a reviewer that never has enough, a deadline that passes, and the size of a thread."""
 
 import sqlite3
-from collections.abc import Sequence
+from asyncio import Future
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import chain, count, repeat
 from pathlib import Path
+from threading import Event
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from langchain_core.messages import BaseMessage
 
+from benches.steady import ONE_HOP
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import Rejected
 from citegraph.llm.chat import ChatModels
 from citegraph.llm.scripted import Script, scripted
-from citegraph.run.budgets import recursion_limit
+from citegraph.run.budgets import deadline_of, recursion_limit, seconds_left, seconds_to_end
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from graph.session import Session
@@ -139,6 +142,58 @@ async def test_a_passed_deadline_still_gives_an_answer(seconds: float, session: 
     assert answer.status in {"answered", "partial", "unanswerable"}
     assert answer.text
     assert answer.question == QUESTION
+
+
+async def test_what_runs_after_the_model_ends_with_the_run_too(
+    open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = Event()
+    monkeypatch.setattr("nodes.verify_citations.verify_undecided", lambda *_: released.wait())
+    end_soon_once(monkeypatch, lambda state: bool(state.get("draft")))
+    models, script = scripted(lambda step, messages: ONE_HOP.reply(step, messages[-1].text))
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION)
+        released.set()
+    assert script.steps()[-1] == "compose"
+    assert (answer.status, answer.claims) == ("partial", [])
+    assert "45 V" not in answer.text  # it was not checked
+    assert "nv2n517" in answer.text
+    assert ("verify_citations", "out of time") in {(note.step, note.kind) for note in answer.notes}
+
+
+async def test_the_twin_of_a_step_ends_with_the_run_too(
+    open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def forever(*_: Any) -> Any:
+        await Future()
+
+    monkeypatch.setattr("nodes.compose.Compose.twin", forever)
+    end_soon_once(monkeypatch, lambda state: state.get("decision", {}).get("status") == "enough")
+    models, _ = scripted(lambda step, messages: Rejected("none"))
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION)
+    assert answer.status == "partial"
+    assert ("compose", "out of time") in {(note.step, note.kind) for note in answer.notes}
+
+
+def end_soon_once(monkeypatch: pytest.MonkeyPatch, reached: Callable[[Any], bool]) -> None:
+    """Let a run end soon from a state on, and not before, however busy the machine is."""
+    left = chain((0.2,), repeat(-1.0))
+    for module in ("graph.watch", "graph.build"):
+        monkeypatch.setattr(
+            f"{module}.seconds_to_end", lambda state, _: next(left) if reached(state) else 600.0
+        )
+
+
+def test_models_and_searches_end_before_the_run_does() -> None:
+    context = Context(max_seconds=10)
+    state = {"deadline": deadline_of(context, now=100.0)}
+    assert seconds_left(state, now=100.0) == 8.0
+    assert seconds_to_end(state, context, now=100.0) == 9.5
+    assert seconds_to_end(state, context, now=100.0 - 7200) == 9.5, "the clock was set back by two hours"
+    long = Context(max_seconds=600)
+    assert deadline_of(long, now=0.0) == 590.0
+    assert seconds_to_end({"deadline": 590.0}, long, now=0.0) == 599.5
 
 
 async def test_a_round_without_anything_new_is_the_last(open_session: OpenSession) -> None:

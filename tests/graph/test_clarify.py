@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.types import Command
 
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
@@ -192,6 +193,16 @@ async def test_a_chat_message_that_says_nothing_is_asked_about_in_the_served_gra
     said = [(message.type, message.text) for message in done["messages"]]
     assert [kind for kind, _ in said] == ["human", "ai", "human", "ai"]
     assert (reply in said[-1][1]) is bool(kinds)
+
+
+async def test_a_reply_in_the_served_graph_has_its_own_time(session: Session) -> None:
+    """Studio resumes without saying until when: what was left when the person was asked may be long gone."""
+    asked = await session.ask(QUESTION)
+    config: Any = {"configurable": {"thread_id": asked.thread_id}}
+    before = (await session.graph.aget_state(config)).values["deadline"]
+    done = await session.graph.ainvoke(Command(resume="CBC-10904"), config, context=Context())
+    assert done["answer"]["status"] == "answered"
+    assert (await session.graph.aget_state(config)).values["deadline"] > before
 
 
 async def test_no_clarification_is_asked_when_none_is_allowed(session: Session) -> None:

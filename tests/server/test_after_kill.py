@@ -14,14 +14,16 @@ from typing import Any
 import pytest
 
 from citegraph.corpus.ingestion.ingest_options import Stores
+from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.ingestion.writing import remove_documents
+from citegraph.corpus.records.database import claim_file
 from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.records.extracted.editing import Change, Editor
 from citegraph.corpus.schema.document import file_of
 from citegraph.errors import Unavailable
 from citegraph.run.services import Services
 from graph.session import Session
-from server.after_kill import CUT_OFF
+from server.after_kill import CUT_OFF, delete_cut_off
 from server.routes.ingesting import Earlier, _put_away
 from server.threads import ThreadBook
 from tests.server.owned import Api, own_settings, owned_api
@@ -175,6 +177,7 @@ async def test_files_of_uploads_that_were_cut_off_are_deleted_once_they_are_old(
 
 
 async def test_a_running_server_deletes_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.running.SOON", 0.05)
     monkeypatch.setattr("server.running.EVERY", 0.05)
     left = tmp_path / "home" / "uploads" / "0ld00000"
     async with owned_api(tmp_path / "home", HOLDERS) as api:
@@ -183,6 +186,42 @@ async def test_a_running_server_deletes_them_too(tmp_path: Path, monkeypatch: py
         async with asyncio.timeout(60):
             while left.exists():
                 await api.call("all", "GET", "/buckets")
+
+
+async def test_the_file_of_an_upload_that_goes_on_stays_however_old_it_is(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    await brought(home)
+    working, ended = (home / "uploads" / name for name in ("w0rk1ng0", "ended000"))
+    for folder in (working, ended):
+        folder.mkdir()
+        os.utime(folder, (0, 0))
+    claim = claim_file(working)
+    assert claim is not None
+    settings = own_settings(home)
+    delete_cut_off(settings, DocumentStore(settings.sql_url))
+    assert (working.is_dir(), ended.is_dir()) == (True, False)
+    os.close(claim)
+    delete_cut_off(settings, DocumentStore(settings.sql_url))
+    assert not working.exists()
+
+
+async def test_an_upload_claims_its_folder_until_its_documents_are_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims: list[int | None] = []
+
+    async def claimed(paths: Any, *given: Any, **more: Any) -> Any:
+        claims.append(await asyncio.to_thread(claim_file, paths[0].parent))
+        return await ingest(paths, *given, **more)
+
+    monkeypatch.setattr("server.routes.ingesting.ingest", claimed)
+    async with owned_api(tmp_path / "home", HOLDERS) as api:
+        (_,) = (await api.upload("all", MEMO, BUCKET)).json()["documents"]
+    assert claims == [None]
+    (folder,) = (entry for entry in (tmp_path / "home" / "uploads").iterdir() if entry.is_dir())
+    claim = claim_file(folder)
+    assert claim is not None
+    os.close(claim)
 
 
 async def test_the_file_of_several_documents_stays_until_the_last_is_removed(tmp_path: Path) -> None:

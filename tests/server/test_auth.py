@@ -87,6 +87,20 @@ def test_a_signed_token_names_a_principal() -> None:
         Credentials(Settings(jwt_secret=SecretStr("short"))).principal(bearer(token()))
 
 
+def test_a_name_stands_for_what_its_key_may_now(tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "keys.json"
+    new_key(file, capsys, "ana", buckets=["invoices"], labels=["*"], write=True)
+    known = Credentials(Settings(api_keys=file, jwt_secret=SecretStr(SECRET)))
+    assert known.named("ana") == Principal("ana", frozenset({"invoices"}), None, True)
+    assert known.named("bo") is None
+    new_key(file, capsys, "ana", buckets=["invoices"], labels=["*"], write=True)
+    assert known.named("ana") is not None, "another key with the same rights"
+    new_key(file, capsys, "ana", buckets=["*"])
+    assert known.named("ana") is None, "whose rights they are is not known"
+    file.write_text('{"keys": []}', "utf-8")
+    assert known.named("ana") is None
+
+
 def test_a_token_of_a_public_key_is_checked_against_the_jwks_file(tmp_path: Path) -> None:
     private, other = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
     public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(private.public_key())) | {"kid": "one"}

@@ -1,6 +1,7 @@
 """Keys inside `langgraph dev`: every verb of threads, runs, crons, store and assistants holds to its owner; MCP."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,39 @@ def test_crons_store_and_assistants_hold_to_their_owner(
     ana.crons.delete(cron["cron_id"])
     assert refused(lambda: bo.crons.create("agent", schedule="0 0 1 1 *", input={"query": LOOKUP}))
     assert bo.crons.search() == []
+
+
+def test_a_cron_job_sees_what_the_key_that_made_it_sees_and_ends_with_its_rights(
+    as_user: Callable[[str], SyncLangGraphClient], keys: dict[str, str]
+) -> None:
+    ana = as_user("ana")
+    thread = ana.threads.create()["thread_id"]
+    job: Any = ana.crons.create_for_thread(
+        thread, "agent", schedule="* * * * * *", input={"query": LOOKUP}, multitask_strategy="reject"
+    )
+
+    def wait_for(seen: Callable[[], Any]) -> Any:
+        end = time.monotonic() + 120
+        while not (found := seen()):
+            assert time.monotonic() < end
+            time.sleep(0.5)
+        return found
+
+    answer = wait_for(lambda: (ana.threads.get(thread).get("values") or {}).get("answer"))
+    assert "45 V" in answer["text"]
+    file = Path(keys["file"])
+    held = file.read_text("utf-8")
+    less = json.loads(held)
+    next(key for key in less["keys"] if key["name"] == "ana")["write"] = False
+    file.write_text(json.dumps(less), "utf-8")
+    try:
+        wait_for(lambda: all(run["status"] not in ("pending", "running") for run in ana.runs.list(thread)))
+        before = len(ana.runs.list(thread, limit=100))
+        time.sleep(12)  # twice as long as until it is looked again for jobs that are due
+        assert len(ana.runs.list(thread, limit=100)) == before
+    finally:
+        file.write_text(held, "utf-8")
+        ana.crons.delete(job["cron_id"])
 
 
 def test_a_run_sees_what_its_key_says_and_cannot_say_otherwise(

@@ -332,8 +332,9 @@ def _short(error: SQLAlchemyError) -> str:
 
 
 def claim_file(file: Path) -> int | None:
-    """Lock a file, made where it is missing, and return its descriptor; None when another process has it."""
-    claim = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    """Lock a folder, or a file, made where it is missing, and return its descriptor; None when somebody else has it."""
+    kind = os.O_RDONLY if file.is_dir() else os.O_RDWR | os.O_CREAT
+    claim = os.open(file, kind | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
