@@ -123,6 +123,21 @@ def test_many_files_are_brought_in_with_a_result_each(page: Page, tmp_path: Path
     assert "77" in turn.text
 
 
+def test_the_newest_documents_are_shown_first(page: Page, tmp_path: Path) -> None:
+    slip = tmp_path / "tidewater.txt"
+    slip.write_text("The tidewater lamp is lit at six.\n", "utf-8")
+    page.open("#/library/generic/upload")
+    page.one("#upload-file").send_keys(str(slip))
+    page.until("return document.querySelectorAll('.upload-item.done').length === 1")
+    page.open("#/library/generic")
+    heads = "[...document.querySelectorAll('thead th button')]"
+    page.until(f"return {heads}.find((head) => head.innerText.trim() === 'Added')").click()
+    page.until("return document.querySelector('tbody tr')?.textContent.includes('tidewater.txt')")
+    assert re.search(r"\d{4}-\d\d-\d\d", page.one("tbody tr").text)
+    page.one("tbody .document-name a").click()
+    page.until("return document.querySelector('.reader-title')?.textContent.includes('added ')")
+
+
 def test_a_file_is_dropped(page: Page) -> None:
     page.open("#/library/generic/upload")
     page.one(".drop")

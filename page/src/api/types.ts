@@ -156,6 +156,7 @@ export interface DocumentSummary {
   title: string;
   source_file: string;
   metadata: Record<string, string>;
+  added: string | null;
 }
 
 export interface DocumentDetail extends DocumentSummary {

@@ -9,11 +9,13 @@ import { hrefTo } from "../routing";
 import { useOneStop } from "../ui/focus";
 import { Icon } from "../ui/icon";
 import { IconButton, MenuButton, sure, tell, trying } from "../ui/parts";
-import { spoken, t } from "../words";
+import { moment, spoken, t } from "../words";
 import { about, bucketDetail, documentsChanged } from "./buckets";
 
 const PAGE = 50;
 const COLUMNS = 5;
+/** The column of the moment at which a document came in; no field is called so. */
+const ADDED = "@added";
 
 export function DocumentsView({ bucket }: { bucket: string }) {
   const [detail, setDetail] = useState<BucketDetail | null>(null);
@@ -46,7 +48,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
           const listed = await getJson<{ documents: DocumentSummary[]; total: number }>(`documents?${query}`);
           setFound(listed);
           setProblem("");
-          if (!columns.length && listed.documents.length) setColumns(telling(await bucketDetail(bucket), listed.documents));
+          if (!columns.length && listed.documents.length) setColumns([...telling(await bucketDetail(bucket), listed.documents), ADDED]);
         } catch (error) {
           setProblem((error as Error).message);
         }
@@ -106,14 +108,14 @@ export function DocumentsView({ bucket }: { bucket: string }) {
               <Icon name="table" size={15} /> {t("documents.columns")}
             </summary>
             <div class="menu-list checks-list">
-              {detail.fields.map((field) => (
+              {[...fields.keys(), ADDED].map((name) => (
                 <label>
                   <input
                     type="checkbox"
-                    checked={columns.includes(field.name)}
-                    onChange={(event) => setColumns(event.currentTarget.checked ? [...columns, field.name] : columns.filter((one) => one !== field.name))}
+                    checked={columns.includes(name)}
+                    onChange={(event) => setColumns(event.currentTarget.checked ? [...columns, name] : columns.filter((one) => one !== name))}
                   />
-                  {spoken(field.name)}
+                  {headOf(name)}
                 </label>
               ))}
             </div>
@@ -158,8 +160,8 @@ export function DocumentsView({ bucket }: { bucket: string }) {
                       class={isNumber(fields.get(name)) ? "number" : ""}
                       aria-sort={order.replace("-", "") === name ? (order.startsWith("-") ? "descending" : "ascending") : "none"}
                     >
-                      <button type="button" title={fields.get(name)?.description} onClick={() => change(() => setOrder(order === name ? `-${name}` : name))}>
-                        {spoken(name)}
+                      <button type="button" title={fields.get(name)?.description} onClick={() => change(() => setOrder(nextOrder(order, name)))}>
+                        {headOf(name)}
                         <Icon name={order === `-${name}` ? "down" : "up"} size={13} />
                       </button>
                     </th>
@@ -198,8 +200,8 @@ export function DocumentsView({ bucket }: { bucket: string }) {
                         <span class="faint">{one.source_file}</span>
                       </td>
                       {columns.map((name) => (
-                        <td class={isNumber(fields.get(name)) ? "number" : fields.get(name)?.type === "date" ? "date" : ""}>
-                          <Shown value={one.metadata[name]} field={fields.get(name)} />
+                        <td class={isNumber(fields.get(name)) ? "number" : name === ADDED || fields.get(name)?.type === "date" ? "date" : ""}>
+                          {name === ADDED && one.added ? <span title={moment(one.added)}>{one.added.slice(0, 10)}</span> : <Shown value={one.metadata[name]} field={fields.get(name)} />}
                         </td>
                       ))}
                       {may && (
@@ -260,6 +262,14 @@ export function DocumentsView({ bucket }: { bucket: string }) {
       )}
     </section>
   );
+}
+
+const headOf = (name: string): string => (name === ADDED ? t("documents.added") : spoken(name));
+
+/** By a column, then the other way round: values from the smallest up, documents from the newest down. */
+function nextOrder(order: string, name: string): string {
+  const [first, second] = name === ADDED ? [`-${name}`, name] : [name, `-${name}`];
+  return order === first ? second : first;
 }
 
 const isNumber = (field: Field | undefined): boolean => !!field && ["money", "integer", "decimal", "quantity"].includes(field.type);

@@ -7,7 +7,7 @@ import { draft, fresh } from "../ask/conversation";
 import { address, go, hrefTo, type Place } from "../routing";
 import { Icon } from "../ui/icon";
 import { IconButton, trying } from "../ui/parts";
-import { t } from "../words";
+import { day, t } from "../words";
 import { PictureView } from "./picture_view";
 import { closePlace, openedBy, samePlace } from "./place";
 import { TextView } from "./text_view";
@@ -60,6 +60,7 @@ export function Reader({ place }: { place: Place }) {
                 {detail.title && detail.title !== detail.source_file ? `${detail.source_file} · ` : ""}
                 {detail.bucket}
                 {detail.pages.length > 0 && ` · ${t("count.pages", { n: detail.pages.length })}`}
+                {detail.added && ` · ${t("document.added", { day: day(Date.parse(detail.added) / 1000) })}`}
               </>
             )}
           </p>
