@@ -58,6 +58,22 @@ def test_documents_are_ordered_searched_and_filtered(page: Page) -> None:
     page.until("return document.querySelector('#document-title')?.textContent.includes('Cobaltine')")
 
 
+def test_chosen_documents_alone_are_asked(page: Page) -> None:
+    page.open("#/library/invoices")
+    page.one(".table-search input").send_keys("cobalt")
+    page.until("return document.querySelectorAll('tbody tr').length === 5")
+    for number in ("10231", "10577"):
+        page.one(f"tbody tr:has(a[href*='cbc-{number}']) input").click()
+    page.button("Ask 2 documents").click()
+    page.until("return document.activeElement.id === 'question'")
+    page.driver.switch_to.active_element.send_keys("What is the sum of the invoices?", Keys.ENTER)
+    turn = page.answered(0)
+    assert "3,720.00 USD" in turn.text
+    assert "Asked of 2 chosen documents alone." in turn.text
+    page.button("Ask all documents again", ".composer-scope").click()
+    assert "10,290.00 USD" in page.ask("What is the sum of all COBALTINE CLOUD INC. invoices?").text
+
+
 def test_files_and_folders_are_dropped_anywhere(page: Page, tmp_path: Path) -> None:
     """One in a folder of a folder, one alone, and one of no kind that is read: beside a conversation, and on a bucket."""
     (tmp_path / "quay" / "berths").mkdir(parents=True)

@@ -405,7 +405,7 @@ class DocumentStore:
         buckets = self._principal.buckets
         if buckets is not None:
             query = query.where(_documents.c.bucket.in_(sorted(buckets)))
-        if self._principal.labels is not None:
+        if not self._principal.sees_whole_buckets:
             query = query.where(sql_condition(self._principal, _documents.c.doc_id))
         return query
 

@@ -88,6 +88,8 @@ export interface Answer {
 
 export interface RunContext {
   buckets?: string[];
+  /** Ids of the only documents that are asked. */
+  documents?: string[];
   filters?: string[];
   without?: string[];
   models?: Record<string, Record<string, string>>;

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { documentPath, getJson, keepFile, send } from "../api/client";
 import type { BucketDetail, DocumentSummary, Field } from "../api/types";
 import { printedAmount } from "../ask/cells";
+import { askOf } from "../ask/conversation";
 import { FilterDialog } from "../ask/filter_chips";
 import { openPlace } from "../reader/place";
 import { hrefTo } from "../routing";
@@ -25,7 +26,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
   const [order, setOrder] = useState("");
   const [from, setFrom] = useState(0);
   const [found, setFound] = useState<{ documents: DocumentSummary[]; total: number } | null>(null);
-  const [chosen, setChosen] = useState<Set<string>>(new Set());
+  const [chosen, setChosen] = useState<Map<string, DocumentSummary>>(new Map());
   const [adding, setAdding] = useState(false);
   const [problem, setProblem] = useState("");
   const [again, setAgain] = useState(0);
@@ -62,7 +63,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
     work();
   };
   const remove = async () => {
-    const ids = [...chosen];
+    const ids = [...chosen.keys()];
     if (!(await sure(t("documents.delete"), t("documents.sure", { n: ids.length }), t("delete")))) return;
     let gone = 0;
     await trying(async () => {
@@ -72,7 +73,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
       }
     });
     if (gone) tell(t("documents.deleted", { n: gone }));
-    setChosen(new Set());
+    setChosen(new Map());
     await documentsChanged();
     setAgain(again + 1);
   };
@@ -97,6 +98,11 @@ export function DocumentsView({ bucket }: { bucket: string }) {
           <Icon name="filter" size={14} /> {t("filters.add")}
         </button>
         <span class="push" />
+        {chosen.size > 0 && (
+          <button type="button" class="plain small" onClick={() => askOf(bucket, [...chosen.values()])}>
+            <Icon name="thread" size={15} /> {t("documents.ask", { n: chosen.size })}
+          </button>
+        )}
         {chosen.size > 0 && may && (
           <button type="button" class="plain small danger" onClick={remove}>
             <Icon name="trash" size={15} /> {t("documents.deleteSome", { n: chosen.size })}
@@ -143,16 +149,14 @@ export function DocumentsView({ bucket }: { bucket: string }) {
             <table class="documents">
               <thead>
                 <tr>
-                  {may && (
-                    <th scope="col" class="check-column">
-                      <input
-                        type="checkbox"
-                        aria-label={t("documents.all")}
-                        checked={found.documents.every((one) => chosen.has(one.doc_id))}
-                        onChange={(event) => setChosen(event.currentTarget.checked ? new Set(found.documents.map((one) => one.doc_id)) : new Set())}
-                      />
-                    </th>
-                  )}
+                  <th scope="col" class="check-column">
+                    <input
+                      type="checkbox"
+                      aria-label={t("documents.all")}
+                      checked={found.documents.every((one) => chosen.has(one.doc_id))}
+                      onChange={(event) => setChosen(new Map(event.currentTarget.checked ? found.documents.map((one) => [one.doc_id, one]) : []))}
+                    />
+                  </th>
                   <th scope="col">{t("documents.document")}</th>
                   {columns.map((name) => (
                     <th
@@ -178,21 +182,19 @@ export function DocumentsView({ bucket }: { bucket: string }) {
                   const place = { doc_id: one.doc_id, page: null, start: null, end: null };
                   return (
                     <tr key={one.doc_id}>
-                      {may && (
-                        <td class="check-column">
-                          <input
-                            type="checkbox"
-                            aria-label={t("documents.choose", { name: one.title || one.source_file })}
-                            checked={chosen.has(one.doc_id)}
-                            onChange={(event) => {
-                              const now = new Set(chosen);
-                              if (event.currentTarget.checked) now.add(one.doc_id);
-                              else now.delete(one.doc_id);
-                              setChosen(now);
-                            }}
-                          />
-                        </td>
-                      )}
+                      <td class="check-column">
+                        <input
+                          type="checkbox"
+                          aria-label={t("documents.choose", { name: one.title || one.source_file })}
+                          checked={chosen.has(one.doc_id)}
+                          onChange={(event) => {
+                            const now = new Map(chosen);
+                            if (event.currentTarget.checked) now.set(one.doc_id, one);
+                            else now.delete(one.doc_id);
+                            setChosen(now);
+                          }}
+                        />
+                      </td>
                       <td class="document-name">
                         <a href={hrefTo({ place })} onClick={(event) => openPlace(event, place)}>
                           {one.title || one.source_file}

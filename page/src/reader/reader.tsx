@@ -3,7 +3,7 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { documentPath, getJson, keepFile, send } from "../api/client";
 import type { DocumentDetail, DocumentSummary } from "../api/types";
-import { draft, fresh } from "../ask/conversation";
+import { askOf } from "../ask/conversation";
 import { address, go, hrefTo, type Place } from "../routing";
 import { Icon } from "../ui/icon";
 import { IconButton, trying } from "../ui/parts";
@@ -65,7 +65,7 @@ export function Reader({ place }: { place: Place }) {
             )}
           </p>
         </div>
-        {detail && <IconButton icon="thread" label={t("document.ask")} onClick={() => askAbout(detail.doc_id)} />}
+        {detail && <IconButton icon="thread" label={t("document.ask")} onClick={() => askAbout(detail)} />}
         {detail && (
           <IconButton
             icon="download"
@@ -124,11 +124,10 @@ export function Reader({ place }: { place: Place }) {
   );
 }
 
-/** Put the document into the box, for a question that is asked of it alone. */
-function askAbout(id: string): void {
-  if (address.value.view !== "ask") fresh();
-  else if (matchMedia("(max-width: 900px)").matches) closePlace();
-  draft.value = `${id}: `;
+/** The next questions are asked of the document alone. */
+function askAbout(document: DocumentDetail): void {
+  if (address.value.view === "ask" && matchMedia("(max-width: 900px)").matches) closePlace();
+  askOf(document.bucket, [document]);
 }
 
 /** What the document replaces, or what replaces it. */

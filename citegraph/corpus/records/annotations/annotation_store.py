@@ -136,7 +136,7 @@ class AnnotationStore(AnnotationWrites):
     @property
     def sees_all(self) -> bool:
         """Tell whether no document of its buckets is hidden from the principal of this store."""
-        return self.principal.labels is None
+        return self.principal.sees_whole_buckets
 
     def listed(self, bucket: str, field: str) -> sa.Subquery:
         """Return (folded, value, count) of the listed values of a field, of a date its years, as a subquery."""
