@@ -30,7 +30,7 @@ from citegraph.run.model_calls import note
 from citegraph.run.node_cache import run_key
 from citegraph.run.services import Services
 from citegraph.run.state import STATE_VERSION, State, Update
-from citegraph.run.state_types import AskedBack, GateVerdict, Turn
+from citegraph.run.state_types import AskedBack, GateVerdict, StoredNote, Turn
 
 MAX_QUESTION = 8_000
 TURNS, TOLD = 6, 400
@@ -156,6 +156,13 @@ def unusable(question: str) -> str | None:
     return None
 
 
+def asked_of(context: Context) -> list[StoredNote]:
+    """Return the note that says of how many documents alone a question is asked, if it is not asked of all."""
+    number = len(set(context.documents))
+    said = f"Asked of {number} chosen document{'s' * (number > 1)} alone."
+    return [note("gate", "scope", said)] if number else []
+
+
 def fresh_question(asked: str, context: Context) -> Update:
     """Return an update that empties every channel of the previous question and sets the deadline."""
     return {
@@ -179,7 +186,7 @@ def fresh_question(asked: str, context: Context) -> Update:
         "clarifications": [],
         "draft": {},
         "corrections": [],
-        "notes": Overwrite([]),  # type: ignore[typeddict-item]
+        "notes": Overwrite(asked_of(context)),  # type: ignore[typeddict-item]
         "usage": Overwrite({"started": time.time()}),
         "deadline": deadline_of(context),
         "answer": {},

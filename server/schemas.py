@@ -1,6 +1,7 @@
 """What goes over HTTP, beside `citegraph.run.answer_types.Answer`: requests with their bounds, and lists."""
 
 import json
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -184,6 +185,7 @@ class DocumentSummary(BaseModel):
     title: str
     source_file: str
     metadata: dict[str, str]
+    added: datetime | None = Field(description="When it first came in; null where that was not kept yet.")
 
 
 class Documents(BaseModel):

@@ -5,6 +5,7 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from langchain_core.runnables.config import ensure_config
+from langgraph.runtime import get_runtime
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from citegraph.corpus.records.access import Principal
@@ -16,6 +17,7 @@ StepSettings = dict[str, str | int | float]
 GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "Scope": {
         "buckets": ("route",),
+        "documents": (),
         "filters": ("schema_plan",),
         "without": ("schema_plan",),
         "today": ("schema_plan",),
@@ -77,6 +79,10 @@ class Context(BaseModel):
     """single: planned by rules, one round of searches, at most one model call (the answer); empty: as CITEGRAPH_MODE says."""
     buckets: list[str] = []
     """Search only these buckets; empty: the router chooses."""
+    documents: list[Annotated[str, Field(min_length=1, max_length=512, pattern=r"^[^\x00]+$")]] = Field(
+        [], max_length=500
+    )
+    """Ask of these documents alone, by their ids; empty: of all."""
     filters: list[str] = Field([], max_length=20)
     """Hard filters such as 'total_amount>=100' or 'vendor_name=Acme'; never relaxed."""
     without: list[Annotated[str, Field(max_length=100)]] = Field([], max_length=20)
@@ -191,6 +197,16 @@ def run_principal() -> Principal | None:
     """Return whom the run in this context is for; None when nobody was named, or not by this project's code."""
     user = (ensure_config().get("configurable") or {}).get(USER_KEY)
     return None if user is None else principal_of(user)
+
+
+def run_documents() -> frozenset[str] | None:
+    """Return the documents that the run in this context is asked of; None: of all, or there is no run."""
+    try:
+        runtime = get_runtime(Context)
+    except RuntimeError:
+        return None
+    chosen = runtime.context.documents if runtime and runtime.context else []
+    return frozenset(chosen) or None
 
 
 def principal_of(user: Any) -> Principal | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from citegraph.corpus.index.views import SeenIndex
 from citegraph.corpus.records.access import NOBODY, OWNER, Principal, seen_buckets
 from citegraph.errors import CitegraphError, Unavailable
-from citegraph.run.context import run_principal
+from citegraph.run.context import run_documents, run_principal
 from citegraph.run.state_types import Plan
 from citegraph.settings import Settings, load_settings
 
@@ -153,7 +153,7 @@ def seen_corpus(whole: Corpus, principal: Principal) -> Corpus:
         buckets=seen_buckets(principal, whole.buckets),
         documents=documents,
         annotations=annotations,
-        linker=ValueLinker(annotations) if principal.labels is not None else whole.linker,
+        linker=whole.linker if principal.sees_whole_buckets else ValueLinker(annotations),
         index=SeenIndex(whole.index, documents, principal),
         extractions=None,
     )
@@ -219,15 +219,16 @@ class Services:
         return self.seen_by(self.principal(), whole)
 
     def principal(self) -> Principal:
-        """Return whom the run in this context is for."""
+        """Return whom the run in this context is for, who sees of it the documents that it is asked of."""
         nameless = OWNER if self.trusted or not self.settings.auth_required else NOBODY
-        return run_principal() or nameless
+        who, chosen = run_principal() or nameless, run_documents()
+        return who if chosen is None else replace(who, documents=chosen)
 
     def seen_by(self, principal: Principal, whole: Corpus) -> Corpus:
         """Return the corpus cut to what a principal may see: the one place where access is applied."""
         if principal.sees_all:
             return whole
-        key = (principal.buckets, principal.labels)
+        key = (principal.buckets, principal.labels, principal.documents)
         with self._lock:
             held = self._views.pop(key, None)
             seen = held[1] if held is not None and held[0] is whole else seen_corpus(whole, principal)

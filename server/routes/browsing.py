@@ -4,7 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote
@@ -96,7 +96,9 @@ class Part:
 
     limit: Annotated[int, Query(ge=1, le=500)] = 50
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0
-    order: Annotated[str, Query(max_length=42, description="A field; with - before it descending.")] = ""
+    order: Annotated[
+        str, Query(max_length=42, description="A field or @added; with - before it descending.")
+    ] = ""
     q: Annotated[str, Query(max_length=200, description="Only those whose title or file holds this.")] = ""
 
 
@@ -104,7 +106,7 @@ class Part:
 async def documents(
     server: Server, who: Who, bucket: Name, filter: Filters, part: Annotated[Part, Depends()]
 ) -> Documents:
-    """List the documents of a bucket that match the filters, by a field or in the order of their ids."""
+    """List the documents of a bucket that match the filters, by a field, by when they came in, or in the order of their ids."""
 
     def work(corpus: Corpus) -> Documents:
         declared = declared_bucket(corpus, bucket)
@@ -114,9 +116,10 @@ async def documents(
         only = corpus.documents.search(bucket, text, FOUND) if text else None
         ordered = [part.order] if part.order else []
         rows = store.rows(bucket, chosen, order_by=ordered, limit=part.limit, offset=part.offset, only=only)
-        records = corpus.documents.records([row["doc_id"] for row in rows])
+        ids = [row["doc_id"] for row in rows]
+        records, added = corpus.documents.records(ids), corpus.documents.arrivals(ids)
         listed = [
-            summary_of(records[doc_id], row)
+            summary_of(records[doc_id], row, added.get(doc_id))
             for doc_id, row in ((row.pop("doc_id"), row) for row in rows)
             if doc_id in records
         ]
@@ -219,7 +222,7 @@ async def document(server: Server, who: Who, doc_id: DocumentId) -> DocumentDeta
         # A label that one may not see says something about others.
         labels = [label for label in found.labels if who.labels is None or label in who.labels]
         return DocumentDetail(
-            **summary_of(found, values).model_dump(),
+            **summary_of(found, values, corpus.documents.arrivals([doc_id]).get(doc_id)).model_dump(),
             media_type=found.media_type,
             characters=len(found.text),
             labels=labels,
@@ -278,14 +281,17 @@ def known_document(corpus: Corpus, doc_id: str) -> Document:
     return found
 
 
-def summary_of(document: Document | DocumentRecord, values: Mapping[str, Any]) -> DocumentSummary:
-    """Return a document as it is listed, with its values printed."""
+def summary_of(
+    document: Document | DocumentRecord, values: Mapping[str, Any], added: datetime | None
+) -> DocumentSummary:
+    """Return a document as it is listed, with its values printed and when it came in."""
     return DocumentSummary(
         doc_id=document.doc_id,
         bucket=document.bucket,
         title=document.title,
         source_file=document.source_file,
         metadata={name: show(value) for name, value in values.items()},
+        added=added,
     )
 
 

@@ -106,9 +106,9 @@ async def versions(server: Server, who: Who, doc_id: DocumentId) -> Versions:
 
 def summaries(corpus: Corpus, doc_ids: list[str]) -> dict[str, DocumentSummary]:
     """Return documents as they are listed, by id; those that cannot be seen are left out."""
-    records = corpus.documents.records(doc_ids)
+    records, added = corpus.documents.records(doc_ids), corpus.documents.arrivals(doc_ids)
     return {
-        doc_id: summary_of(record, corpus.annotations.get(doc_id, record.bucket) or {})
+        doc_id: summary_of(record, corpus.annotations.get(doc_id, record.bucket) or {}, added.get(doc_id))
         for doc_id, record in records.items()
     }
 

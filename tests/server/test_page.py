@@ -88,7 +88,8 @@ def test_a_link_to_a_cited_place_opens_it_anywhere(page: Page) -> None:
 def test_a_document_that_is_read_is_asked_by_itself(page: Page) -> None:
     page.open("#/library/invoices?document=cobaltine-cbc-10231")
     page.button("Ask about this document", "#document").click()
-    page.until("return document.activeElement.id === 'question' && document.activeElement.value !== ''")
+    page.until("return document.activeElement.id === 'question'")
+    assert "cobaltine-cbc-10231.txt" in page.one(".composer-scope .chip").text
     page.driver.switch_to.active_element.send_keys("when is it due?", Keys.ENTER)
     turn = page.answered(0)
     assert "2024-02-01" in turn.text

@@ -58,6 +58,22 @@ def test_documents_are_ordered_searched_and_filtered(page: Page) -> None:
     page.until("return document.querySelector('#document-title')?.textContent.includes('Cobaltine')")
 
 
+def test_chosen_documents_alone_are_asked(page: Page) -> None:
+    page.open("#/library/invoices")
+    page.one(".table-search input").send_keys("cobalt")
+    page.until("return document.querySelectorAll('tbody tr').length === 5")
+    for number in ("10231", "10577"):
+        page.one(f"tbody tr:has(a[href*='cbc-{number}']) input").click()
+    page.button("Ask 2 documents").click()
+    page.until("return document.activeElement.id === 'question'")
+    page.driver.switch_to.active_element.send_keys("What is the sum of the invoices?", Keys.ENTER)
+    turn = page.answered(0)
+    assert "3,720.00 USD" in turn.text
+    assert "Asked of 2 chosen documents alone." in turn.text
+    page.button("Ask all documents again", ".composer-scope").click()
+    assert "10,290.00 USD" in page.ask("What is the sum of all COBALTINE CLOUD INC. invoices?").text
+
+
 def test_files_and_folders_are_dropped_anywhere(page: Page, tmp_path: Path) -> None:
     """One in a folder of a folder, one alone, and one of no kind that is read: beside a conversation, and on a bucket."""
     (tmp_path / "quay" / "berths").mkdir(parents=True)
@@ -121,6 +137,21 @@ def test_many_files_are_brought_in_with_a_result_each(page: Page, tmp_path: Path
     page.open()
     turn = page.ask("What does the quagmire badge cost?")
     assert "77" in turn.text
+
+
+def test_the_newest_documents_are_shown_first(page: Page, tmp_path: Path) -> None:
+    slip = tmp_path / "tidewater.txt"
+    slip.write_text("The tidewater lamp is lit at six.\n", "utf-8")
+    page.open("#/library/generic/upload")
+    page.one("#upload-file").send_keys(str(slip))
+    page.until("return document.querySelectorAll('.upload-item.done').length === 1")
+    page.open("#/library/generic")
+    heads = "[...document.querySelectorAll('thead th button')]"
+    page.until(f"return {heads}.find((head) => head.innerText.trim() === 'Added')").click()
+    page.until("return document.querySelector('tbody tr')?.textContent.includes('tidewater.txt')")
+    assert re.search(r"\d{4}-\d\d-\d\d", page.one("tbody tr").text)
+    page.one("tbody .document-name a").click()
+    page.until("return document.querySelector('.reader-title')?.textContent.includes('added ')")
 
 
 def test_a_file_is_dropped(page: Page) -> None:

@@ -186,12 +186,15 @@ class VersionedIndex(IndexView):
 
 
 def index_condition(principal: Principal) -> FilterJSON | None:
-    """Return the filter of chunks that may be seen, by the labels in their payload; None when all may."""
+    """Return the filter of chunks that may be seen, by document and by the labels in their payload; None when all may."""
+    chosen: FilterJSON | None = None
+    if principal.documents is not None:
+        chosen = {"must": [{"key": "doc_id", "match": {"any": sorted(principal.documents)}}]}
     if principal.labels is None:
-        return None
+        return chosen
     unlabelled: FilterJSON = {"is_empty": {"key": LABELS_KEY}}
     allowed: FilterJSON = {"key": LABELS_KEY, "match": {"any": sorted(principal.labels)}}
-    return {"should": [unlabelled, allowed] if principal.labels else [unlabelled]}
+    return joined(chosen, {"should": [unlabelled, allowed] if principal.labels else [unlabelled]})
 
 
 class SeenIndex(IndexView):

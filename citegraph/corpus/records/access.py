@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, ColumnElement, Index, MetaData, String, Table, exists, or_, select, true
+from sqlalchemy import Column, ColumnElement, Index, MetaData, String, Table, and_, exists, or_, select, true
 
 from citegraph.corpus.records.database import create_tables
 from citegraph.errors import BadInput
@@ -39,17 +39,24 @@ class Principal:
         labels: the labels whose documents they may see; None is every document. A document without a label
             is seen by everyone who may see its bucket.
         may_write: whether they may bring documents in, and change those that `may_change` allows.
+        documents: the ids of the documents that a run is asked of; None is every one that may be seen.
     """
 
     name: str
     buckets: frozenset[str] | None = None
     labels: frozenset[str] | None = None
     may_write: bool = False
+    documents: frozenset[str] | None = None
 
     @property
     def sees_all(self) -> bool:
         """Tell whether nothing is hidden from this principal."""
-        return self.buckets is None and self.labels is None
+        return self.buckets is None and self.sees_whole_buckets
+
+    @property
+    def sees_whole_buckets(self) -> bool:
+        """Tell whether no document of the buckets that they may see is hidden."""
+        return self.labels is None and self.documents is None
 
     def may_see(self, bucket: str, labels: Iterable[str] = ()) -> bool:
         """Tell whether a document of a bucket with these labels may be seen."""
@@ -93,12 +100,13 @@ def create_labels_table(engine: Any) -> None:
 
 
 def sql_condition(principal: Principal, doc_id: ColumnElement[str]) -> ColumnElement[bool]:
-    """Return the condition that the document of a row may be seen, by its labels."""
+    """Return the condition that the document of a row may be seen, by its labels and among those asked of."""
+    chosen = true() if principal.documents is None else doc_id.in_(sorted(principal.documents))
     if principal.labels is None:
-        return true()
+        return chosen
     of_row = select(labels_table.c.doc_id).where(labels_table.c.doc_id == doc_id)
     allowed = of_row.where(labels_table.c.label.in_(sorted(principal.labels)))
-    return or_(~exists(of_row), exists(allowed)) if principal.labels else ~exists(of_row)
+    return and_(chosen, or_(~exists(of_row), exists(allowed)) if principal.labels else ~exists(of_row))
 
 
 def labelled(payload: Mapping[str, Any], labels: Sequence[str]) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from copy import copy
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -126,6 +128,14 @@ _documents = sa.Table(
     sa.Index("documents_of_bucket", "bucket", "doc_id"),
 )
 _parts = parts_table(_metadata)
+arrivals_table = sa.Table(
+    "document_arrivals",
+    _metadata,
+    sa.Column("doc_id", sa.String, primary_key=True),
+    sa.Column("at", sa.BigInteger, nullable=False),
+)
+"""When each document first came in, in seconds; those that were there before this was kept have no row."""
+_ARRIVED = sa.select(arrivals_table.c.doc_id, arrivals_table.c.at)
 _IDS = (_parts.c.doc_id, _documents.c.doc_id, labels_table.c.doc_id)
 _likeness = LikenessTables(_metadata)
 _LIKENESS = sa.select(*(_likeness.signatures.c[name] for name in Likeness.__slots__))
@@ -186,6 +196,17 @@ class DocumentStore:
         with transaction(self._engine) as connection:
             delete_rows(connection, [document.doc_id for document in given], *_IDS)
             connection.execute(sa.insert(_documents), rows)
+            known = {
+                doc_id
+                for ids in batches([document.doc_id for document in given])
+                for doc_id in connection.execute(
+                    _ARRIVED.where(_ARRIVED.selected_columns.doc_id.in_(ids))
+                ).scalars()
+            }
+            now = int(time.time())
+            fresh = [{"doc_id": row["doc_id"], "at": now} for row in rows if row["doc_id"] not in known]
+            if fresh:
+                connection.execute(sa.insert(arrivals_table), fresh)
             if parts:
                 connection.execute(sa.insert(_parts), parts)
             if labels:
@@ -209,7 +230,7 @@ class DocumentStore:
         with transaction(self._engine) as connection:
             for ids in batches(doc_ids):
                 _likeness.remove(connection, ids)
-            delete_rows(connection, doc_ids, *_IDS)
+            delete_rows(connection, doc_ids, *_IDS, arrivals_table.c.doc_id)
 
     def get(self, doc_id: str) -> Document | None:
         """Return a document with its text, None when there is none of that id."""
@@ -300,6 +321,14 @@ class DocumentStore:
             found.update({row.doc_id: _record(row) for row in rows})
         return found
 
+    def arrivals(self, doc_ids: Sequence[str]) -> dict[str, datetime]:
+        """Return when those among `doc_ids` of which that is known first came in, by id."""
+        seen = self._seen(_ARRIVED.join(_documents, _documents.c.doc_id == arrivals_table.c.doc_id))
+        queries = (seen.where(arrivals_table.c.doc_id.in_(ids)) for ids in batches(doc_ids))
+        return {
+            row.doc_id: datetime.fromtimestamp(row.at, UTC) for query in queries for row in self._rows(query)
+        }
+
     def named(self, name: str, bucket: str | None = None, limit: int = 6) -> Sequence[str]:
         """Return the ids of the first documents whose id, file name or path is `name`, else of those that hold it."""
         table = _documents.c
@@ -376,7 +405,7 @@ class DocumentStore:
         buckets = self._principal.buckets
         if buckets is not None:
             query = query.where(_documents.c.bucket.in_(sorted(buckets)))
-        if self._principal.labels is not None:
+        if not self._principal.sees_whole_buckets:
             query = query.where(sql_condition(self._principal, _documents.c.doc_id))
         return query
 

@@ -88,6 +88,8 @@ export interface Answer {
 
 export interface RunContext {
   buckets?: string[];
+  /** Ids of the only documents that are asked. */
+  documents?: string[];
   filters?: string[];
   without?: string[];
   models?: Record<string, Record<string, string>>;
@@ -156,6 +158,7 @@ export interface DocumentSummary {
   title: string;
   source_file: string;
   metadata: Record<string, string>;
+  added: string | null;
 }
 
 export interface DocumentDetail extends DocumentSummary {

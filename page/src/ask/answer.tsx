@@ -233,7 +233,7 @@ function Checked({ claims }: { claims: Claim[] }) {
 }
 
 /** Kinds of notes that bear on what an answer counts: they are never folded away. */
-const TELLING = new Set(["unknown", "not applied", "copies", "versions"]);
+const TELLING = new Set(["scope", "unknown", "not applied", "copies", "versions"]);
 
 function Notes({ answer }: { answer: Answer }) {
   if (!answer.notes.length) return null;

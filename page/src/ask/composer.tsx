@@ -4,7 +4,7 @@ import { buckets } from "../library/buckets";
 import { Icon } from "../ui/icon";
 import { IconButton } from "../ui/parts";
 import { t } from "../words";
-import { ask, draft, pending, reply, scope, stop, turns, working } from "./conversation";
+import { ask, draft, narrow, pending, reply, scope, stop, turns, working } from "./conversation";
 import { FilterDialog } from "./filter_chips";
 
 export function Composer() {
@@ -22,9 +22,9 @@ export function Composer() {
     if (!text || working.value) return;
     draft.value = "";
     if (replies) void reply(turns.value.at(-1)!, text, text);
-    else void ask(text, { buckets: scope.value.buckets, filters: scope.value.filters });
+    else void ask(text, { buckets: chosen, filters, documents: documents.map((one) => one.doc_id) });
   };
-  const { buckets: chosen, filters } = scope.value;
+  const { buckets: chosen, filters, documents } = scope.value;
   return (
     <form id="ask" class="composer" onSubmit={submit}>
       {replies && (
@@ -74,13 +74,20 @@ export function Composer() {
           <label class="scope-bucket">
             <Icon name="library" size={15} />
             <span class="unseen">{t("scope.bucket")}</span>
-            <select value={chosen[0] ?? ""} onChange={(event) => (scope.value = { buckets: event.currentTarget.value ? [event.currentTarget.value] : [], filters: [] })}>
+            <select value={chosen[0] ?? ""} onChange={(event) => narrow({ buckets: event.currentTarget.value ? [event.currentTarget.value] : [] })}>
               <option value="">{t("scope.all")}</option>
               {(buckets.value ?? []).map((bucket) => (
                 <option value={bucket.name}>{bucket.name}</option>
               ))}
             </select>
           </label>
+          {documents.length > 0 && (
+            <span class="chip own" title={documents.map((one) => one.source_file).join("\n")}>
+              <Icon name="files" size={14} />
+              <span class="chip-text">{documents.length === 1 ? documents[0]!.source_file : t("count.documents", { n: documents.length })}</span>
+              <IconButton icon="close" class="tiny" label={t("scope.whole")} onClick={() => (scope.value = { ...scope.value, documents: [] })} />
+            </span>
+          )}
           {filters.map((filter) => (
             <span class="chip own">
               <span class="chip-text">{filter}</span>

@@ -1,7 +1,7 @@
 // The conversation: its questions, what the server tells of them while it works, and what becomes of a reply.
 import { batch, computed, signal } from "@preact/signals";
 import { getJson, Problem, sendJson, stream } from "../api/client";
-import type { Answer, Clarification, Exchange, Filter, RunContext, RunEvent, ThreadState } from "../api/types";
+import type { Answer, Clarification, DocumentSummary, Exchange, Filter, RunContext, RunEvent, ThreadState } from "../api/types";
 import { address, go } from "../routing";
 import { chosenModels } from "../settings/models";
 import { listThreads } from "../threads/list";
@@ -37,7 +37,26 @@ export const turns = signal<Turn[]>([]);
 export const thread = signal<string | null>(null);
 export const title = signal("");
 export const opening = signal(false);
-export const scope = signal<{ buckets: string[]; filters: string[] }>({ buckets: [], filters: [] });
+interface Scope {
+  buckets: string[];
+  filters: string[];
+  /** The only documents that are asked; none: all of them. */
+  documents: Pick<DocumentSummary, "doc_id" | "source_file">[];
+}
+
+const EVERYTHING: Scope = { buckets: [], filters: [], documents: [] };
+export const scope = signal<Scope>(EVERYTHING);
+
+export function narrow(to: Partial<Scope>): void {
+  scope.value = { ...EVERYTHING, ...to };
+}
+
+/** Begin to ask of some documents of a bucket alone; a conversation that is in view goes on with them. */
+export function askOf(bucket: string, documents: Scope["documents"]): void {
+  if (address.value.view !== "ask") fresh();
+  narrow({ buckets: [bucket], documents });
+  focusBox();
+}
 /** A question that is put into the box, to be changed before it is asked. */
 export const draft = signal("");
 
@@ -187,6 +206,8 @@ export function fresh(): void {
     turns.value = [];
     thread.value = null;
     title.value = "";
+    // Chosen documents are those of a conversation; a bucket is a habit.
+    if (scope.value.documents.length) narrow({});
     go({ view: "ask", thread: null, place: null });
   });
   focusBox();
@@ -238,6 +259,7 @@ export async function openThread(id: string): Promise<void> {
     batch(() => {
       thread.value = id;
       title.value = state.title;
+      if (scope.value.documents.length) narrow({});
       turns.value = state.turns.map((kept, at) => {
         const last = at === state.turns.length - 1;
         const waiting = last ? state.clarification : null;

@@ -3,17 +3,20 @@ import { useEffect, useState } from "preact/hooks";
 import { documentPath, getJson, keepFile, send } from "../api/client";
 import type { BucketDetail, DocumentSummary, Field } from "../api/types";
 import { printedAmount } from "../ask/cells";
+import { askOf } from "../ask/conversation";
 import { FilterDialog } from "../ask/filter_chips";
 import { openPlace } from "../reader/place";
 import { hrefTo } from "../routing";
 import { useOneStop } from "../ui/focus";
 import { Icon } from "../ui/icon";
 import { IconButton, MenuButton, sure, tell, trying } from "../ui/parts";
-import { spoken, t } from "../words";
+import { moment, spoken, t } from "../words";
 import { about, bucketDetail, documentsChanged } from "./buckets";
 
 const PAGE = 50;
 const COLUMNS = 5;
+/** The column of the moment at which a document came in; no field is called so. */
+const ADDED = "@added";
 
 export function DocumentsView({ bucket }: { bucket: string }) {
   const [detail, setDetail] = useState<BucketDetail | null>(null);
@@ -23,7 +26,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
   const [order, setOrder] = useState("");
   const [from, setFrom] = useState(0);
   const [found, setFound] = useState<{ documents: DocumentSummary[]; total: number } | null>(null);
-  const [chosen, setChosen] = useState<Set<string>>(new Set());
+  const [chosen, setChosen] = useState<Map<string, DocumentSummary>>(new Map());
   const [adding, setAdding] = useState(false);
   const [problem, setProblem] = useState("");
   const [again, setAgain] = useState(0);
@@ -46,7 +49,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
           const listed = await getJson<{ documents: DocumentSummary[]; total: number }>(`documents?${query}`);
           setFound(listed);
           setProblem("");
-          if (!columns.length && listed.documents.length) setColumns(telling(await bucketDetail(bucket), listed.documents));
+          if (!columns.length && listed.documents.length) setColumns([...telling(await bucketDetail(bucket), listed.documents), ADDED]);
         } catch (error) {
           setProblem((error as Error).message);
         }
@@ -60,7 +63,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
     work();
   };
   const remove = async () => {
-    const ids = [...chosen];
+    const ids = [...chosen.keys()];
     if (!(await sure(t("documents.delete"), t("documents.sure", { n: ids.length }), t("delete")))) return;
     let gone = 0;
     await trying(async () => {
@@ -70,7 +73,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
       }
     });
     if (gone) tell(t("documents.deleted", { n: gone }));
-    setChosen(new Set());
+    setChosen(new Map());
     await documentsChanged();
     setAgain(again + 1);
   };
@@ -95,6 +98,11 @@ export function DocumentsView({ bucket }: { bucket: string }) {
           <Icon name="filter" size={14} /> {t("filters.add")}
         </button>
         <span class="push" />
+        {chosen.size > 0 && (
+          <button type="button" class="plain small" onClick={() => askOf(bucket, [...chosen.values()])}>
+            <Icon name="thread" size={15} /> {t("documents.ask", { n: chosen.size })}
+          </button>
+        )}
         {chosen.size > 0 && may && (
           <button type="button" class="plain small danger" onClick={remove}>
             <Icon name="trash" size={15} /> {t("documents.deleteSome", { n: chosen.size })}
@@ -106,14 +114,14 @@ export function DocumentsView({ bucket }: { bucket: string }) {
               <Icon name="table" size={15} /> {t("documents.columns")}
             </summary>
             <div class="menu-list checks-list">
-              {detail.fields.map((field) => (
+              {[...fields.keys(), ADDED].map((name) => (
                 <label>
                   <input
                     type="checkbox"
-                    checked={columns.includes(field.name)}
-                    onChange={(event) => setColumns(event.currentTarget.checked ? [...columns, field.name] : columns.filter((one) => one !== field.name))}
+                    checked={columns.includes(name)}
+                    onChange={(event) => setColumns(event.currentTarget.checked ? [...columns, name] : columns.filter((one) => one !== name))}
                   />
-                  {spoken(field.name)}
+                  {headOf(name)}
                 </label>
               ))}
             </div>
@@ -141,16 +149,14 @@ export function DocumentsView({ bucket }: { bucket: string }) {
             <table class="documents">
               <thead>
                 <tr>
-                  {may && (
-                    <th scope="col" class="check-column">
-                      <input
-                        type="checkbox"
-                        aria-label={t("documents.all")}
-                        checked={found.documents.every((one) => chosen.has(one.doc_id))}
-                        onChange={(event) => setChosen(event.currentTarget.checked ? new Set(found.documents.map((one) => one.doc_id)) : new Set())}
-                      />
-                    </th>
-                  )}
+                  <th scope="col" class="check-column">
+                    <input
+                      type="checkbox"
+                      aria-label={t("documents.all")}
+                      checked={found.documents.every((one) => chosen.has(one.doc_id))}
+                      onChange={(event) => setChosen(new Map(event.currentTarget.checked ? found.documents.map((one) => [one.doc_id, one]) : []))}
+                    />
+                  </th>
                   <th scope="col">{t("documents.document")}</th>
                   {columns.map((name) => (
                     <th
@@ -158,8 +164,8 @@ export function DocumentsView({ bucket }: { bucket: string }) {
                       class={isNumber(fields.get(name)) ? "number" : ""}
                       aria-sort={order.replace("-", "") === name ? (order.startsWith("-") ? "descending" : "ascending") : "none"}
                     >
-                      <button type="button" title={fields.get(name)?.description} onClick={() => change(() => setOrder(order === name ? `-${name}` : name))}>
-                        {spoken(name)}
+                      <button type="button" title={fields.get(name)?.description} onClick={() => change(() => setOrder(nextOrder(order, name)))}>
+                        {headOf(name)}
                         <Icon name={order === `-${name}` ? "down" : "up"} size={13} />
                       </button>
                     </th>
@@ -176,21 +182,19 @@ export function DocumentsView({ bucket }: { bucket: string }) {
                   const place = { doc_id: one.doc_id, page: null, start: null, end: null };
                   return (
                     <tr key={one.doc_id}>
-                      {may && (
-                        <td class="check-column">
-                          <input
-                            type="checkbox"
-                            aria-label={t("documents.choose", { name: one.title || one.source_file })}
-                            checked={chosen.has(one.doc_id)}
-                            onChange={(event) => {
-                              const now = new Set(chosen);
-                              if (event.currentTarget.checked) now.add(one.doc_id);
-                              else now.delete(one.doc_id);
-                              setChosen(now);
-                            }}
-                          />
-                        </td>
-                      )}
+                      <td class="check-column">
+                        <input
+                          type="checkbox"
+                          aria-label={t("documents.choose", { name: one.title || one.source_file })}
+                          checked={chosen.has(one.doc_id)}
+                          onChange={(event) => {
+                            const now = new Map(chosen);
+                            if (event.currentTarget.checked) now.set(one.doc_id, one);
+                            else now.delete(one.doc_id);
+                            setChosen(now);
+                          }}
+                        />
+                      </td>
                       <td class="document-name">
                         <a href={hrefTo({ place })} onClick={(event) => openPlace(event, place)}>
                           {one.title || one.source_file}
@@ -198,8 +202,8 @@ export function DocumentsView({ bucket }: { bucket: string }) {
                         <span class="faint">{one.source_file}</span>
                       </td>
                       {columns.map((name) => (
-                        <td class={isNumber(fields.get(name)) ? "number" : fields.get(name)?.type === "date" ? "date" : ""}>
-                          <Shown value={one.metadata[name]} field={fields.get(name)} />
+                        <td class={isNumber(fields.get(name)) ? "number" : name === ADDED || fields.get(name)?.type === "date" ? "date" : ""}>
+                          {name === ADDED && one.added ? <span title={moment(one.added)}>{one.added.slice(0, 10)}</span> : <Shown value={one.metadata[name]} field={fields.get(name)} />}
                         </td>
                       ))}
                       {may && (
@@ -260,6 +264,14 @@ export function DocumentsView({ bucket }: { bucket: string }) {
       )}
     </section>
   );
+}
+
+const headOf = (name: string): string => (name === ADDED ? t("documents.added") : spoken(name));
+
+/** By a column, then the other way round: values from the smallest up, documents from the newest down. */
+function nextOrder(order: string, name: string): string {
+  const [first, second] = name === ADDED ? [`-${name}`, name] : [name, `-${name}`];
+  return order === first ? second : first;
 }
 
 const isNumber = (field: Field | undefined): boolean => !!field && ["money", "integer", "decimal", "quantity"].includes(field.type);

@@ -1,6 +1,6 @@
 // The library: buckets, their documents with fields, what to review, and bringing files in.
 import { useEffect, useState } from "preact/hooks";
-import { scope, fresh } from "../ask/conversation";
+import { fresh, narrow } from "../ask/conversation";
 import { address } from "../routing";
 import { Icon } from "../ui/icon";
 import { t } from "../words";
@@ -71,7 +71,7 @@ function BucketView({ name, tab }: { name: string; tab: string | null }) {
           class="plain"
           onClick={() => {
             fresh();
-            scope.value = { buckets: [name], filters: [] };
+            narrow({ buckets: [name] });
           }}
         >
           <Icon name="thread" size={16} /> {t("library.ask")}

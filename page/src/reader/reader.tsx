@@ -3,11 +3,11 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { documentPath, getJson, keepFile, send } from "../api/client";
 import type { DocumentDetail, DocumentSummary } from "../api/types";
-import { draft, fresh } from "../ask/conversation";
+import { askOf } from "../ask/conversation";
 import { address, go, hrefTo, type Place } from "../routing";
 import { Icon } from "../ui/icon";
 import { IconButton, trying } from "../ui/parts";
-import { t } from "../words";
+import { day, t } from "../words";
 import { PictureView } from "./picture_view";
 import { closePlace, openedBy, samePlace } from "./place";
 import { TextView } from "./text_view";
@@ -60,11 +60,12 @@ export function Reader({ place }: { place: Place }) {
                 {detail.title && detail.title !== detail.source_file ? `${detail.source_file} · ` : ""}
                 {detail.bucket}
                 {detail.pages.length > 0 && ` · ${t("count.pages", { n: detail.pages.length })}`}
+                {detail.added && ` · ${t("document.added", { day: day(Date.parse(detail.added) / 1000) })}`}
               </>
             )}
           </p>
         </div>
-        {detail && <IconButton icon="thread" label={t("document.ask")} onClick={() => askAbout(detail.doc_id)} />}
+        {detail && <IconButton icon="thread" label={t("document.ask")} onClick={() => askAbout(detail)} />}
         {detail && (
           <IconButton
             icon="download"
@@ -123,11 +124,10 @@ export function Reader({ place }: { place: Place }) {
   );
 }
 
-/** Put the document into the box, for a question that is asked of it alone. */
-function askAbout(id: string): void {
-  if (address.value.view !== "ask") fresh();
-  else if (matchMedia("(max-width: 900px)").matches) closePlace();
-  draft.value = `${id}: `;
+/** The next questions are asked of the document alone. */
+function askAbout(document: DocumentDetail): void {
+  if (address.value.view === "ask" && matchMedia("(max-width: 900px)").matches) closePlace();
+  askOf(document.bucket, [document]);
 }
 
 /** What the document replaces, or what replaces it. */

@@ -25,11 +25,14 @@ from citegraph.corpus.records.annotations.annotation_tables import (
     to_values,
 )
 from citegraph.corpus.records.database import batches, once, once_each
+from citegraph.corpus.records.documents import arrivals_table
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput
 
 Order = Sequence[str]
 """Field names to order by; a leading "-" is descending. Documents without the field come last."""
+ADDED = "@added"
+"""Stands in an `Order` for the moment at which a document came in; no field can be called so."""
 
 
 class AnnotationStore(AnnotationWrites):
@@ -133,7 +136,7 @@ class AnnotationStore(AnnotationWrites):
     @property
     def sees_all(self) -> bool:
         """Tell whether no document of its buckets is hidden from the principal of this store."""
-        return self.principal.labels is None
+        return self.principal.sees_whole_buckets
 
     def listed(self, bucket: str, field: str) -> sa.Subquery:
         """Return (folded, value, count) of the listed values of a field, of a date its years, as a subquery."""
@@ -212,10 +215,14 @@ class AnnotationStore(AnnotationWrites):
         rows = self.tables[bucket].rows
         parts: list[sa.ColumnElement[Any]] = []
         for name in order_by:
-            declared = self.field(bucket, name.removeprefix("-"))
-            column = rows.c[
-                f"{declared.name}__folded" if declared.type in ("text", "keyword") else declared.name
-            ]
+            column: sa.ColumnElement[Any]
+            if name.removeprefix("-") == ADDED:
+                came = sa.select(arrivals_table.c.at).where(arrivals_table.c.doc_id == rows.c.doc_id)
+                column = came.scalar_subquery()
+            else:
+                declared = self.field(bucket, name.removeprefix("-"))
+                folded = declared.type in ("text", "keyword")
+                column = rows.c[f"{declared.name}__folded" if folded else declared.name]
             parts.append(column.desc().nulls_last() if name.startswith("-") else column.asc().nulls_last())
         return [*parts, rows.c.doc_id]
 

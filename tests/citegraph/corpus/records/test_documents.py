@@ -119,6 +119,23 @@ def test_status_hashes_and_listing(store: DocumentStore) -> None:
     assert store.all_records("letters")["a-letter"].status == "pending"
 
 
+def test_a_document_keeps_the_moment_at_which_it_first_came_in(
+    store: DocumentStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for second in (1_000, 2_000):
+        monkeypatch.setattr("citegraph.corpus.records.documents.time.time", lambda second=second: second)
+        store.put([LETTER, replace(LETTER, doc_id=f"letter-of-{second}")])
+    came = {
+        doc_id: int(at.timestamp())
+        for doc_id, at in store.arrivals(["letter-1", "letter-of-2000", "none"]).items()
+    }
+    assert came == {"letter-1": 1_000, "letter-of-2000": 2_000}
+    assert store.seen_by(Principal("ana", frozenset({"contracts"}))).arrivals(["letter-1"]) == {}
+    store.delete(["letter-1"])
+    store.put(LETTER)
+    assert store.arrivals(["letter-1"])["letter-1"].timestamp() == 2_000
+
+
 def test_deletion_in_large_numbers(store: DocumentStore) -> None:
     store.put(replace(LETTER, doc_id=f"d{number:04}") for number in range(1200))
     store.delete([f"d{number:04}" for number in range(1, 1200)] + ["unknown"])
