@@ -62,9 +62,11 @@ class Sizes:
         segment: most points that are joined under one graph, which takes 14 KB of memory a point meanwhile.
         fields: from here on the declared fields are indexed, 5 MB of mapped memory each, however few points there
             are. Below, a filter on them reads 9 µs a point; filters on few documents come as their ids.
+        rest: points, or a twentieth of all where that is more, that an ingest may leave unsealed at its end.
     """
 
     seal: int = 10_000
+    rest: int = 500
     graph: int = 250_000
     segment: int = 50_000
     fields: int = 10_000
@@ -143,15 +145,20 @@ class Shard:
             points, segments = self.call(
                 lambda handle: (handle.info().points_count, handle.info().segments_count)
             )
+            unsealed, held = _laid_out(self._folder)
+            # The engine joins no fewer than two segments that are sealed.
+            replaced = unsealed and held - points > points / 4
             if not self.graph and points >= self._sizes.graph:
                 self.graph = True
                 self._reopen()
                 self._seal()
-            elif rewritten or segments > 3 + 1.5 * points / self._sizes.seal:
+            elif rewritten or replaced or segments > 3 + 1.5 * points / self._sizes.seal:
                 require_room(self._folder, beside=_size(self._folder))
                 self._reopen(join=True)
                 self.call(lambda handle: handle.optimize())
                 self._reopen()
+            elif not self.graph and unsealed >= max(self._sizes.rest, points / 20):
+                self._seal()
 
     def index(self, own: Mapping[str, str], fields: Mapping[str, str]) -> None:
         """Index payload keys, each as its kind says: its own ones always, those of fields once it is large."""
@@ -208,6 +215,10 @@ class Shard:
         """Return how the shard is laid out: small segments without a graph, or few with one."""
         kilobytes = self._dimensions * 4 / 1024  # a point, as the engine counts
         sizes = self._sizes
+        unsealed, held = _laid_out(self._folder)
+        least = 1 if join and held > unsealed else sizes.seal / 2
+        if not self.graph:
+            least = min(least, sizes.rest)
         return edge.EdgeConfig(
             vectors={DENSE: edge.EdgeVectorParams(self._dimensions, edge.Distance.Cosine, memory=COLD)},
             sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf, memory=COLD)},
@@ -217,7 +228,7 @@ class Shard:
                 LINKS if self.graph else 0, EF_CONSTRUCT, FULL_SCAN, memory=COLD
             ),
             optimizers=edge.EdgeOptimizersConfig(
-                indexing_threshold=max(1, int(sizes.seal * kilobytes / 2)),
+                indexing_threshold=max(1, int(least * kilobytes)),
                 max_segment_size=max(1, int((sizes.segment if self.graph else 4 * sizes.seal) * kilobytes)),
                 default_segment_number=1 if self.graph or join else MOST_SEGMENTS,
                 # Never: the engine's clearing of removed points may go round for ever. Joining removes them too.
@@ -254,6 +265,15 @@ def require_room(folder: Path, least: int = LEAST_FREE_MB, *, beside: int = 0) -
 
 def _size(folder: Path) -> int:
     return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
+
+
+def _laid_out(folder: Path) -> tuple[int, int]:
+    """Return how many points are not sealed, and how many there are in all with those that were removed or replaced.
+
+    The engine tells neither; it keeps eight bytes a point in files of these names.
+    """
+    points = {file: file.stat().st_size // 8 for file in folder.glob("segments/*/*id_tracker.versions")}
+    return sum(many for file, many in points.items() if file.name.startswith("mutable")), sum(points.values())
 
 
 def _forget(folder: Path) -> None:

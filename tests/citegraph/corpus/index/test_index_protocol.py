@@ -74,8 +74,13 @@ def chunk(doc_id: str, text: str, ordinal: int = 0) -> Chunk:
 
 CHUNKS = [chunk(doc_id, text) for doc_id, text in TEXTS.items()]
 
-SIZES = {"edge": Sizes(), "sealed": Sizes(seal=4), "graph": Sizes(seal=4, graph=4)}
-"""The embedded engine as it lays out few points, many, and a very large number of them."""
+SIZES = {
+    "edge": Sizes(),
+    "ended": Sizes(rest=2),
+    "sealed": Sizes(seal=4),
+    "graph": Sizes(seal=4, graph=4),
+}
+"""The embedded engine as it lays out few points, some at the end of an ingest, many, and a very large number of them."""
 ENGINES = [
     *SIZES,
     "process",

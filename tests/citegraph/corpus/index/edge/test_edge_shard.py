@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
-from citegraph.corpus.index.edge.edge_shard import LEAST_FREE_MB, OPENING_MB, require_room
+from citegraph.corpus.index.edge.edge_shard import LEAST_FREE_MB, OPENING_MB, Sizes, _laid_out, require_room
+from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.errors import Unavailable
-from tests.citegraph.corpus.index.test_index_protocol import BUCKET, CHUNKS, METADATA, STATIC
+from tests.citegraph.corpus.index.test_index_protocol import BUCKET, CHUNKS, METADATA, STATIC, chunk
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -54,6 +55,29 @@ async def test_a_shard_is_not_opened_where_its_log_has_no_room(
         with pytest.raises(Unavailable, match="make room"):
             await index.count(BUCKET.name)
     assert await index.count(BUCKET.name) == 2
+
+
+async def test_an_ingest_leaves_few_points_unsealed_and_none_that_were_replaced(tmp_path: Path) -> None:
+    async def ingested(part: list[int], text: str) -> tuple[tuple[int, int], list[float]]:
+        index = EdgeIndex(tmp_path, STATIC, weights=(1.0, 3.0), sizes=Sizes(rest=3))
+        await index.ensure(BUCKET)
+        await index.delete_documents(BUCKET.name, [f"letter {one}" for one in part])
+        await index.upsert(BUCKET.name, [chunk(f"letter {one}", f"{text} {one}") for one in part], {})
+        await index.optimize(BUCKET.name)
+        hits = await index.search(SearchRequest(BUCKET.name, "anchor", "keyword"))
+        await index.close()
+        return _laid_out(tmp_path / BUCKET.name), [hit.score for hit in hits]
+
+    few, _ = await ingested([0, 1], "The anchor of ship")
+    assert few == (2, 2)
+    sealed, before = await ingested([2, 3], "The anchor of ship")
+    assert sealed == (0, 4)
+    assert len(before) == 4
+    assert (await ingested([0, 1, 2, 3], "The anchor of ship"))[0] == (0, 4)
+    again, after = await ingested([0, 1], "The rope of ship")
+    assert again == (0, 4)
+    assert len(after) == 2
+    assert after[0] > before[0], "what was replaced counts as a document no more"
 
 
 def held_of_files(folder: Path) -> list[int]:
