@@ -10,6 +10,7 @@ from citegraph.answer.extracts import Passage, Similar, head_of, is_row, units, 
 from citegraph.encoder.finder import Finder
 from citegraph.language.terms import bare, content_words, language_of, stem, words
 from citegraph.question.answer_form import form_of, measure_of
+from citegraph.question.phrases import left_out_words
 
 FOUND = 16
 """Passages found by their words that windows are laid around, the best first."""
@@ -217,8 +218,8 @@ def says_more(form: re.Pattern[str], text: str, asked: Collection[str]) -> bool:
 
 
 def telling(question: str, text: str, language: str, skip: Sequence[str]) -> dict[str, float]:
-    """Return the words of a question that do not just name the document, with their rarity among its units."""
-    named = {stem(bare(word), language) for word in skip}
+    """Return the words of a question that do not just name the document, or what is left out, with their rarity among its units."""
+    named = {stem(bare(word), language) for word in (*skip, *left_out_words(question))}
     held: dict[str, int] = {}
     spans = units(text)
     for start, end in spans:

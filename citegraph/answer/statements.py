@@ -12,17 +12,20 @@ from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.hops import read_hops
 from citegraph.answer.one_document import Told, reading_of, written
+from citegraph.answer.series import summed
 from citegraph.answer.told_apart import apart_from
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.quotations import quotable
 from citegraph.citations.report_types import Derivation
 from citegraph.corpus.schema.document import Chunk
-from citegraph.encoder.multilingual import asked_runs
+from citegraph.encoder.multilingual import asked_runs, intent_of
 from citegraph.language.amounts import Money, number_text
 from citegraph.language.claim_tokens import content_stems
 from citegraph.language.terms import content_words
 from citegraph.plan.stored_filters import printed
 from citegraph.question.clauses import read_question
+from citegraph.question.functions import function_of
+from citegraph.question.measures import plain
 from citegraph.question.wants import wants
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -286,6 +289,10 @@ async def read_wants(
 ) -> list[Draft]:
     """Return what a document says to a question, or to each of the several things that it asks; [] when it is gone."""
     whole = await reading_of(corpus, plan, doc_id, question, seen)
+    if whole and "sum" in {function_of(plain(question)), intent_of(question)}:
+        language = corpus.buckets[whole.document.bucket].language
+        if added := summed(whole, question, language):
+            return [added]
     several = wants(question) if plan["intent"] == "qa" else []
     if whole is None or len(several) < 2:
         return [written(whole)] if whole else []

@@ -227,7 +227,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         "named": any(item.field in bucket.entity_fields and item.complete for item in reader.mentions),
         "asked": asked,
         "terms": left,
-        "names": conditions_among(question, names_among(question, left), "included", "asked"),
+        "names": names_meant(question, left),
         "unused": list(dict.fromkeys([*contrary, *unused(reader, denials, left)])),
         "identifiers": identifiers,
         "noun": noun,
@@ -517,6 +517,19 @@ CUES = (
 
 
 GERMAN = re.compile(rf"\b(?:{alternation('asking', 'german')})\b", re.IGNORECASE)
+
+
+def names_meant(question: str, left: Sequence[str]) -> list[str]:
+    """Return the names among some words that are conditions or wanted, or that are quoted: the tagger may not know their part."""
+    names = names_among(question, left)
+    kept = {
+        *conditions_among(question, names, "included", "asked"),
+        *terms.words(" ".join(QUOTED.findall(question))),
+    }
+    return [word for word in names if word in kept]
+
+
+QUOTED = re.compile(r"[\"“”„«]([^\"“”„«»]{2,40})[\"“”»]")
 
 
 def names_among(question: str, left: Sequence[str]) -> list[str]:

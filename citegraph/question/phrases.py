@@ -12,7 +12,7 @@ from citegraph.encoder.multilingual import SAID, Slot, tag_question
 from citegraph.encoder.pieces import is_one_piece
 from citegraph.language import terms
 from citegraph.language.terms import bare, inflections, same_noun, signs, stop_words
-from citegraph.language.word_tables import alternation, table
+from citegraph.language.word_tables import alternation, source, table
 from citegraph.question import cues
 
 PLURAL = re.compile(rf"(?:{alternation('asking', 'plural_endings')})$")
@@ -181,6 +181,22 @@ def included_among(
     """
     included = _with_part(question, (slot,), least)
     return [word for word in words if word in included]
+
+
+def left_out_words(question: str) -> set[str]:
+    """Return the bare words of what the answer is not to be about: "the yearly fees, leave the value of the meals out of it"."""
+    said = [match[0] for match in _left_out().finditer(question)]
+    return _with_part(question, ("excluded",), SURELY_OUT) | set(terms.content_words(" ".join(said)))
+
+
+@cache
+def _left_out() -> re.Pattern[str]:
+    """Return what is left out behind a word that says so, up to the end of its clause."""
+    return re.compile(rf"{source('except')}\s[^.,;:?!()]+", re.IGNORECASE)
+
+
+SURELY_OUT = 0.9
+"""Share from which a word is surely left out."""
 
 
 def _with_part(question: str, slots: Sequence[Slot], least: float) -> set[str]:
