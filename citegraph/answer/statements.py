@@ -278,7 +278,11 @@ async def compose_passages(
         parts, targets = [await leading(corpus, through)], targets[1:]
         plan = apart_from(plan, through, targets)
     for doc_id in targets[:several]:
-        parts += await read_wants(corpus, plan, doc_id, state["question"], context, seen)
+        if through:
+            told = await reading_of(corpus, plan, doc_id, state["question"], seen)
+            parts += [written(told)] if told else []
+        else:
+            parts += await read_wants(corpus, plan, doc_id, state["question"], context, seen)
     if decision.get("weak"):  # few words in common: only what surely answers is said
         parts = [part for part in parts if not (part.get("partial") or part.get("unanswerable"))]
     return joined(parts) if parts else nothing_text(plan, state.get("clarifications") or [])

@@ -85,6 +85,21 @@ LAMP = (
     "TR-40 LANTERN\n\nOVERVIEW\nThe TR-40 is a lantern for trams, made since 2011 in 3 colours.\n\nGENERAL DEFINITIONS\n"
     "Parameter    Description\nSpectral width    12 nm\nMass    1.7 kg\nPower consumption    < 6 W\nBeam angle    30 degrees\n"
 )
+PAIRS = {
+    f"{name}.md": DEAL.replace("Ibis", other).format(rest=f"The term is {years} years.")
+    for name, other, years in (("a", "Tern", 3), ("b", "Wren", 5), ("c", "Gannet", 7))
+}
+STOLEN = {
+    "a.txt": NOTICE.format(package="quince-jam", date="2023-02-01", rest="It steals tokens of Medlar users."),
+    "b.txt": NOTICE.format(package="medlar-sdks", date="2024-02-01", rest="It loops for ever."),
+    "c.txt": NOTICE.format(
+        package="rowan", date="2025-02-01", rest="Published by Wexcombe.\nKeywords: tokens"
+    ),
+}
+PARTS = SHEET.format(
+    name="Brightwell converters",
+    rest="Order code | Output voltage | Output current\nQX 8-1210 | 3.3 VDC | 2000 mA\nQX 8-1211 | 5 VDC | 1500 mA",
+)
 SPELT = {
     "a.txt": SENT.format(seller="Tarn Ltd", number="TA-1", buyer="Birch Ltd", rest="Twine"),
     "b.txt": SENT.format(seller="Oak Tarn Mills Ltd", number="OT-2", buyer="Birch Ltd", rest="Rope").replace(
@@ -136,6 +151,11 @@ FRAME = (
         ("datasheets", {"a.txt": LAMP}, "Wie hoch ist die Leistungsaufnahme der TR-40?", "6 W", "Nicht"),
         ("datasheets", {"a.txt": LAMP}, "how heavy is the TR-40 lantern?", "1.7 kg", "6 W"),
         ("datasheets", {"a.txt": LAMP}, "Welche Versorgungsspannung braucht die TR-40?", "Not found", ""),
+        ("invoices", TWICE, "the Birch invoices of June 2024, no wait, of May 2024", "BI-7", "BI-8"),
+        ("contracts", PAIRS, "Auk made agreements with Tern, Wren and Gannet. Which ones?", "3 documents", ""),
+        ("generic", STOLEN, "Which advisories are about crates that were after tokens of Medlar users?", "[a]", "[b]"),
+        ("generic", STOLEN, 'advisories of that guy "Wexcombe"', "[c]", "[a]"),
+        ("datasheets", {"a.txt": PARTS}, "QX 8-1210: max output current?", "2000 mA", ""),
         ("invoices", TWICE, "By how much do the Birch invoices of 2 May 2024 and 9 June 2024 differ?", "Difference: 30.00 GBP", ""),
     ],
 )  # fmt: skip

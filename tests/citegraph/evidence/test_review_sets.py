@@ -5,7 +5,8 @@ import pytest
 
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.corpus.schema.document import Document
-from citegraph.evidence.review_sets import all_capitals, asks_inside, printed_too, review_set
+from citegraph.evidence.empty_sets import without_asides
+from citegraph.evidence.review_sets import all_capitals, asks_inside, printed_too, read_instead, review_set
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 
@@ -99,3 +100,47 @@ def test_a_code_is_also_looked_for_in_the_texts_of_those_that_state_none(
     decision = printed_too(stores, plan)
     assert decision
     assert decision["plan"]["only"] == meant
+
+
+def filtered(*filters: tuple[str, str, str, str], **more: Any) -> Any:
+    """Return the plan of a list of invoices with inferred filters: field, operator, value, words."""
+    stored = [
+        {"field": field, "operator": operator, "value": value, "raw": raw, "origin": "inferred"}
+        for field, operator, value, raw in filters
+    ]
+    return set_plan(**more) | {
+        "per_bucket": {
+            "invoices": {"filters": stored, "names": [], "terms": [], "noun": "plural", "mentions": []}
+        }
+    }
+
+
+def test_what_is_no_condition_gives_way_where_nothing_is_left(corpus: Corpus) -> None:
+    plan = filtered(
+        ("vendor_name", "=", "Cobaltine Cloud Inc.", "meeting"),
+        ("vendor_name", "=", "Oudenveld Facility B.V.", "Oudenveld"),
+    )
+    decision = without_asides(corpus, plan, "Before the meeting I need all Oudenveld invoices.")
+    assert decision
+    kept = decision["plan"]["per_bucket"]["invoices"]["filters"]
+    assert [item["value"] for item in kept] == ["Oudenveld Facility B.V."]
+    assert "Cobaltine" in decision["partial"]
+    both = filtered(
+        ("vendor_name", "=", "Cobaltine Cloud Inc.", "Cobaltine"),
+        ("vendor_name", "=", "Oudenveld Facility B.V.", "Oudenveld"),
+    )
+    assert without_asides(corpus, both, "List the Cobaltine and Oudenveld invoices") is None
+
+
+def test_a_few_documents_that_do_not_state_a_number_are_read(corpus: Corpus) -> None:
+    plan = filtered(
+        ("invoice_number", "=", "OF-24-02", "OF-24-02"),
+        intent="compute",
+        aggregate={"function": "max", "field": "delivery_date"},
+    )
+    decision = read_instead(corpus, plan, 1)
+    assert decision
+    assert (decision["plan"]["kind"], decision["targets"]) == ("passages", ["oudenveld-of-24-02"])
+    assert "delivery date" in decision["partial"]
+    stated = plan | {"aggregate": {"function": "max", "field": "total_amount"}}
+    assert read_instead(corpus, stated, 1) is None

@@ -420,3 +420,39 @@ def test_nouns_of_the_documents(read: Read, bucket: str, question: str, noun: st
 def test_currencies_are_named_in_spanish_and_italian(read: Read) -> None:
     assert conditions(read("invoices", "facturas en dólares")) == [("total_amount", "=", "USD")]
     assert conditions(read("invoices", "fatture in dollari")) == [("total_amount", "=", "USD")]
+
+
+@pytest.mark.parametrize(
+    ("question", "fields"),
+    [
+        ("the bills from 2024 ... those dated 2024, please", ["invoice_date"]),
+        ("bills dated 2024 that are due in 2025", ["due_date", "invoice_date"]),
+    ],
+)
+def test_a_period_that_is_said_again_is_of_one_field(read: Read, question: str, fields: list[str]) -> None:
+    found = {item["field"] for item in read("invoices", question)["filters"]}
+    assert sorted(found) == fields
+
+
+def test_the_longer_word_of_another_field_is_what_is_asked_for(read: Read) -> None:
+    assert read("invoices", "how much VAT is in it, so just the VAT amount")["asked"] == ["tax_amount"]
+    assert read("invoices", "how much is it, the amount")["asked"] == ["total_amount"]
+
+
+@pytest.mark.parametrize(
+    ("question", "field", "held"),
+    [
+        ("invoices of Cobaltine, no wait, of Halbrecht", "vendor_name", HALBRECHT),
+        ("Rechnungen von Cobaltine ... ach nein, von Halbrecht bitte", "vendor_name", HALBRECHT),
+        ("facturas de Cobaltine, no, perdón, de Halbrecht", "vendor_name", HALBRECHT),
+    ],
+)
+def test_what_was_taken_back_is_no_condition(read: Read, question: str, field: str, held: str) -> None:
+    values = [item["value"] for item in read("invoices", question)["filters"] if item["field"] == field]
+    assert values == [held]
+
+
+def test_a_quoted_name_is_meant_and_one_said_again_says_nothing_more(read: Read) -> None:
+    assert read("invoices", 'that guy "Wexcombe" who sent bills')["names"] == ["wexcombe"]
+    again = read("invoices", "something of Cobaltine, i think. list the Cobaltine invoices")
+    assert "cobaltine" not in {*again["terms"], *again["names"]}

@@ -56,3 +56,16 @@ def test_a_field_behind_a_word_for_missing(read: Read, bucket: str, question: st
         if getattr(item, "operator", "") == "missing"
     ]
     assert found == ([field] if field else [])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "safety data sheets without a signal word",
+        "sheets where the signal word is missing",
+        "Datenblätter, bei denen das Signalwort entfällt",
+    ],
+)
+def test_that_a_field_has_none_may_be_one_of_its_values(read: Read, question: str) -> None:
+    found = [item for item in read("datasheets", question)["filters"] if item["field"] == "signal_word"]
+    assert [(item["operator"], item["value"]) for item in found] == [("=", "none")]
