@@ -52,7 +52,7 @@ demo: $(VENV)/.runtime
 RUN_TESTS = PYTHONDONTWRITEBYTECODE= $(PY) -m tests.postgres $(PY) -m pytest -n $(or $(WORKERS),2) --dist loadfile $(TESTS)
 
 test: $(VENV)/.dev tesseract
-	@$(RUN_TESTS) -m "not slow and not local_model and not ray and not training"
+	@$(RUN_TESTS) -m "not slow and not local_model and not ray and not training and not agent_chat"
 
 test-all: $(VENV)/.dev tesseract chromium
 	@$(RUN_TESTS)
@@ -229,6 +229,11 @@ $(HONEST): training/honest.py | $(TRAIN_VENV)/.installed
 	@cd .citegraph/manuals && apt-get -qq download debian-handbook harden-doc && \
 		for package in *.deb; do dpkg-deb -x $$package .; done
 	@$(TRAIN_PY) -m training.honest --sets $(TRAINING) --manuals .citegraph/manuals --out $@
+
+# agent-chat-ui, built with npm from its template (five minutes, and the package registry must answer), in front of the graph.
+.PHONY: test-agent-chat
+test-agent-chat: $(VENV)/.dev chromium
+	@$(PY) -m pytest -m agent_chat tests/server/chat_fronts/test_agent_chat_ui.py
 
 .PHONY: test-training
 test-training: $(VENV)/.dev $(TRAIN_VENV)/.installed

@@ -80,7 +80,7 @@ class Page:
 
     def menu(self, label: str, item: str) -> None:
         """Choose an item of a menu."""
-        self.one(f".menu > button[aria-label={json.dumps(label)}]").click()
+        self.one(f".menu > button[title={json.dumps(label)}]").click()
         next(entry for entry in self.all("[role=menuitem]") if item in entry.text).click()
 
     def button(self, name: str, within: str = "body") -> WebElement:
@@ -89,7 +89,7 @@ class Page:
             "return [...document.querySelectorAll("
             + json.dumps(f"{within} button, {within} a.button")
             + ")].filter("
-            "(one) => one.checkVisibility() && (one.ariaLabel || one.textContent.trim()).includes("
+            "(one) => one.checkVisibility() && (one.ariaLabel || one.textContent.trim() || one.title).includes("
             f"{json.dumps(name)}))"
         )
         button: WebElement = found[0]
@@ -152,22 +152,27 @@ class Page:
 
 
 @contextmanager
-def browsing(sample_home: Path, folder: Path, **settings: str) -> Iterator[Page]:
-    """Serve a copy of the sample corpus, with settings of its own, and give its page in a browser."""
-    shutil.copytree(sample_home, folder / "home")
+def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
+    """Start a browser whose profile and downloads lie in a folder."""
     options = webdriver.ChromeOptions()
     options.binary_location = FOUND[0] or "chromium"
     for flag in [*FLAGS.split(), f"--user-data-dir={folder / 'profile'}"]:
         options.add_argument(flag)
-    downloads = folder / "downloads"
-    downloads.mkdir()
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
+    (folder / "downloads").mkdir()
+    options.add_experimental_option("prefs", {"download.default_directory": str(folder / "downloads")})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    with server(folder / "home", folder / "log", **settings) as (_, url):
-        driver = webdriver.Chrome(options, webdriver.ChromeService(FOUND[1]))
-        try:
-            page = Page(driver, url, downloads)
-            page.size(1280)
-            yield page
-        finally:
-            driver.quit()
+    driver = webdriver.Chrome(options, webdriver.ChromeService(FOUND[1]))
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+@contextmanager
+def browsing(sample_home: Path, folder: Path, **settings: str) -> Iterator[Page]:
+    """Serve a copy of the sample corpus, with settings of its own, and give its page in a browser."""
+    shutil.copytree(sample_home, folder / "home")
+    with server(folder / "home", folder / "log", **settings) as (_, url), chromium(folder) as driver:
+        page = Page(driver, url, folder / "downloads")
+        page.size(1280)
+        yield page

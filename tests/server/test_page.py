@@ -263,11 +263,11 @@ def test_an_answer_is_copied_with_its_sources_and_rated(page: Page) -> None:
     good = page.button("A good answer", "article")
     good.click()
     page.until(
-        "return document.querySelector('[aria-label=\"A good answer\"]').getAttribute('aria-pressed') === 'true'"
+        "return document.querySelector('[title=\"A good answer\"]').getAttribute('aria-pressed') === 'true'"
     )
     page.open(page.driver.current_url.split("/", 3)[3])
     page.until(
-        "return document.querySelector('[aria-label=\"A good answer\"]')?.getAttribute('aria-pressed') === 'true'"
+        "return document.querySelector('[title=\"A good answer\"]')?.getAttribute('aria-pressed') === 'true'"
     )
     assert turn is not None
 

@@ -177,7 +177,7 @@ def test_a_value_is_corrected_taken_back_and_the_document_deleted(page: Page, tm
     page.one(".value .link").click()
     page.until("return document.querySelector('mark.place')?.textContent === 'Ferry notes'")
     page.one("#tab-fields").click()
-    page.one("button[aria-label='Correct title']").click()
+    page.one("button[title='Correct title']").click()
     field = page.one(".edit-value input")
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys("Ferry timetable", Keys.ENTER)

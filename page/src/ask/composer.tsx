@@ -60,11 +60,11 @@ export function Composer() {
           {t("question.hint")}
         </span>
         {working.value ? (
-          <button type="button" id="stop" class="send" aria-label={t("stop")} title={t("stop")} onClick={stop}>
+          <button type="button" id="stop" class="send" title={t("stop")} onClick={stop}>
             <Icon name="stop" size={16} />
           </button>
         ) : (
-          <button type="submit" id="send" class="send" aria-label={replies ? t("clarify.reply") : t("ask")} title={replies ? t("clarify.reply") : t("ask")} disabled={!draft.value.trim()}>
+          <button type="submit" id="send" class="send" title={replies ? t("clarify.reply") : t("ask")} disabled={!draft.value.trim()}>
             <Icon name="up" />
           </button>
         )}

@@ -8,6 +8,7 @@ import { listThreads } from "../threads/list";
 import { focusBox } from "../ui/focus";
 import { said } from "../ui/parts";
 import { t } from "../words";
+import { answerAloud, askedAloud } from "./export";
 
 export interface Step {
   kind: "step" | "tool" | "correction";
@@ -122,7 +123,7 @@ function end(id: number, answer: Answer): void {
       : { state: "done", draft: "", answer, again: answer.status === "failed" ? turn.again : null },
   );
   if (answer.thread_id) thread.value = answer.thread_id;
-  said.value = asked ? asked.question : `${t(`status.${answer.status}`)}. ${answer.text.replace(/\s?\[[^[\]\n]+\]/g, "")}`;
+  said.value = asked ? askedAloud(asked) : answerAloud(answer);
 }
 
 async function run(turn: number, path: string, body: Record<string, unknown>): Promise<void> {
@@ -131,6 +132,7 @@ async function run(turn: number, path: string, body: Record<string, unknown>): P
   const mine = new AbortController();
   running.value = mine;
   focusBox();
+  said.value = t("working");
   change(id, () => ({ state: "working", problem: "", again: { path, body } }));
   try {
     await stream<RunEvent>(path, body, (event) => batch(() => {

@@ -1,8 +1,8 @@
 // Answers and threads as text that can be taken elsewhere: every statement keeps the numbers of its sources.
 import { keepFile } from "../api/client";
-import type { Answer } from "../api/types";
+import type { Answer, Clarification } from "../api/types";
 import { spoken, t } from "../words";
-import { blocksOf, holds, numbersOf, type Inline } from "./blocks";
+import { blocksOf, holds, numbersOf, repeatedBy, type Inline } from "./blocks";
 import { shown } from "./cells";
 import { thread, title, turns } from "./conversation";
 
@@ -16,6 +16,22 @@ function textOf(parts: Inline[], numbers: number[]): string {
     .join("")
     .trim();
 }
+
+/** Return what is said of an answer that came: how it stands and its text, without the rows that its table shows. */
+export function answerAloud(answer: Answer): string {
+  const blocks = blocksOf(answer);
+  const rows = answer.table?.rows.length ?? 0;
+  const repeated = rows ? repeatedBy(answer, blocks) : null;
+  const told = blocks
+    .filter((block) => !repeated?.has(block))
+    .flatMap((block) => (block.kind === "row" ? block.cells : [block.parts]))
+    .map((parts) => textOf(parts.filter((part) => part.kind !== "cite"), []));
+  return [`${t(`status.${answer.status}`)}.`, ...told, ...(rows ? [`${t("count.rows", { n: rows })}.`] : [])].join(" ");
+}
+
+/** Return what is said of a question back: its words, and the options by their numbers. */
+export const askedAloud = (asked: Clarification): string =>
+  [asked.question, ...asked.options.map((option, at) => `${at + 1}: ${option.label}.`), t("clarify.own")].join(" ");
 
 /** Return an answer as text with its sources beneath. */
 export function answerAsText(answer: Answer): string {

@@ -73,7 +73,7 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
   const everything = wholeList(answer, rows.length);
 
   return (
-    <section class="answer-table" aria-label={t("table.title")}>
+    <section class="answer-table">
       <div class="table-tools">
         <p class="table-count" role="status">
           {seen.length === rows.length ? t("count.rows", { n: rows.length }) : t("table.some", { n: seen.length, all: rows.length })}
@@ -159,7 +159,10 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
                   </td>
                 )}
                 {row.cells.map((cell, at) => (
-                  <td class={kinds[at] === "money" || kinds[at] === "number" ? "number" : kinds[at] === "date" ? "date" : ""}>
+                  <td
+                    role={at === 0 ? "rowheader" : undefined}
+                    class={kinds[at] === "money" || kinds[at] === "number" ? "number" : kinds[at] === "date" ? "date" : ""}
+                  >
                     {row.id && at === 0 ? (
                       <a href="#" onClick={(event) => openPlace(event, { doc_id: row.id, page: null, start: null, end: null })}>
                         {cell.text || row.id}
@@ -206,7 +209,7 @@ function RowSources({ row, answer, numbers }: { row: Row; answer: Answer; number
     ...row.uncited.map((id) => {
       const place = { doc_id: id, page: null, start: null, end: null };
       return (
-        <a class="cite" href={hrefTo({ place })} aria-label={id} title={id} onClick={(event) => openPlace(event, place)}>
+        <a class="cite" href={hrefTo({ place })} title={id} onClick={(event) => openPlace(event, place)}>
           <Icon name="file" size={12} />
         </a>
       );

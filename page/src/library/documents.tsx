@@ -195,7 +195,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
                           }}
                         />
                       </td>
-                      <td class="document-name">
+                      <td class="document-name" role="rowheader">
                         <a href={hrefTo({ place })} onClick={(event) => openPlace(event, place)}>
                           {one.title || one.source_file}
                         </a>

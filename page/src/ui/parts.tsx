@@ -5,6 +5,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import { t } from "../words";
 import { Icon, type IconName } from "./icon";
 
+/** A button with a picture; its title is its name, said once. */
 interface IconButtonProps {
   icon: IconName;
   label: string;
@@ -23,7 +24,6 @@ export function IconButton({ icon, label, onClick, pressed, expanded, controls, 
       type="button"
       id={id}
       class={`icon-button ${more}`}
-      aria-label={label}
       title={label}
       aria-pressed={pressed}
       aria-expanded={expanded}
@@ -76,7 +76,7 @@ export function MenuButton({ label, icon = "more", items, class: more = "" }: { 
   };
   return (
     <div class={`menu ${more}`} ref={root} onKeyDown={onKeyDown}>
-      <button type="button" class="icon-button" aria-label={label} title={label} aria-haspopup="menu" aria-expanded={open} aria-controls={open ? id : undefined} onClick={() => setOpen(!open)}>
+      <button type="button" class="icon-button" title={label} aria-haspopup="menu" aria-expanded={open} aria-controls={open ? id : undefined} onClick={() => setOpen(!open)}>
         <Icon name={icon} />
       </button>
       {open && (
