@@ -32,7 +32,7 @@ FAINT = 0.008
 BESIDE, UNNAMED, SURE = -2.0, 2.0, 4.0
 """The finder's margin from which a line is taken to answer otherwise: beside a faint sign with a value of the same kind,
 with a name; without a sign. What each finds, and how often without need, stands in docs/security.md."""
-SOMEWHAT, AHEAD = 1.0, 1.0
+SOMEWHAT, AHEAD = 2.0, 1.0
 """Without a sign, the margin from which a line is taken to do so that is ahead of the one that is cited, and by how much."""
 LINES, MOST = 24, 2
 """Lines that are read for another value, and documents of which one is given, at most."""
