@@ -4,7 +4,7 @@ What may be such text unnoticed is evidence, but never alone: see `values_beside
 """
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from citegraph.answer.cited_spans import digits_of
@@ -29,15 +29,18 @@ LEAST, APART = -4.0, 0.0
 one; what that finds stands in docs/security.md."""
 FAINT = 0.008
 """Probability from which what stands around an answer's value may speak to a program: its value does not stand alone then."""
-BESIDE, UNNAMED, SURE = -2.0, 2.0, 6.0
+BESIDE, UNNAMED, SURE = -2.0, 2.0, 4.0
 """The finder's margin from which a line is taken to answer otherwise: beside a faint sign with a value of the same kind,
 with a name; without a sign. What each finds, and how often without need, stands in docs/security.md."""
+SOMEWHAT, AHEAD = 2.0, 1.0
+"""Without a sign, the margin from which a line is taken to do so that is ahead of the one that is cited, and by how much."""
 LINES, MOST = 24, 2
 """Lines that are read for another value, and documents of which one is given, at most."""
 LONGEST = 24
 """Characters of a value that is given as it is printed; of more only its number, for the rest is said to a program."""
 NO_EVIDENCE = "withheld: it speaks to its reader"
 """What is said of a value that no claim rests on."""
+_LINE = re.compile(r"[^\n\f]+")
 _NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 
 
@@ -156,30 +159,46 @@ def values_beside(
         alike = any(facts_agree(one, other, said) for one in there for other in facts)
         return of_one_kind(facts, there) and not alike and not digits_of(value) <= known
 
-    groups = [[item.part(a, b) for a, b in sentence_spans(item.text)] for item in passages]
+    groups = [[item.part(a, b) for a, b in _pieces(item.text, new)] for item in passages]
     places = [(group, at) for group in groups for at, line in enumerate(group) if states(line)]
     faint = speaks_faintly(
         " ".join(line.text for line in group[max(0, at - before) : at + 1 + behind])
         for group, at in places
         for before, behind in ((0, 0), (1, 0), (0, 1), (1, 1))
     )
-    stating, docs = {group[at] for group, at in places}, {doc_id for doc_id, _, _ in cited}
+    stating, docs = dict.fromkeys(group[at] for group, at in places), {doc_id for doc_id, _, _ in cited}
     lines = dict.fromkeys(line for group in groups for line in group if line not in stating)
     open_to = [line for line in lines if faint or (line.doc_id in docs and facts and otherwise(line.text))]
     asked = set(content_stems(question))
     open_to.sort(key=lambda line: -len(asked & set(content_stems(line.text))))
     del open_to[LINES:]
     read = zip(finder.find(question, [line.text for line in open_to]), open_to, strict=True)
+    least = SURE
+    if open_to and not faint:
+        # Another line that answers more surely than the one that is cited need not be sure by itself.
+        own = finder.find(question, [line.text for line in list(stating)[:READ]])
+        least = min(SURE, max(SOMEWHAT, max((span.margin for span in own), default=SURE) + AHEAD))
     found: dict[str, Stretch] = {}
     for span, line in sorted(read, key=lambda one: -one[0].margin):
         value = line.text[span.start : span.end]
         named = not hard_facts(value)
-        least = (UNNAMED if named else BESIDE) if faint else SURE
-        if span.margin < least or line.doc_id in found or not otherwise(value) or (named and not faint):
+        if (
+            span.margin < ((UNNAMED if named else BESIDE) if faint else least)
+            or line.doc_id in found
+            or not otherwise(value)
+            or (named and not faint)
+        ):
             continue
-        if not speaks_faintly([line.text]):
+        if not (faint and speaks_faintly([line.text])):
             found[line.doc_id] = _printed(line, span.start, span.end, known)
     return list(found.values())[:MOST]
+
+
+def _pieces(text: str, numbers: Set[str]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the sentences of a text; of one that holds one of some numbers, each line by itself."""
+    for start, end in sentence_spans(text):
+        held = "\n" in text[start:end] and not numbers.isdisjoint(digits_of(text[start:end]))
+        yield from (line.span() for line in _LINE.finditer(text, start, end)) if held else [(start, end)]
 
 
 def of_one_kind(some: Sequence[Fact], others: Sequence[Fact]) -> bool:

@@ -43,7 +43,8 @@ AT_ONCE = 3
 """Cells that run at the same time: enough to wait together, few enough to leave the healthy steps their time."""
 COLUMNS = 5
 """Steps beside each other in the table: it fits 120 characters."""
-FELL_BACK = frozenset({"fallback", "out of time", "failed", "not reranked"})
+OUT_OF_TIME = "out of time"
+FELL_BACK = frozenset({"fallback", OUT_OF_TIME, "failed", "not reranked"})
 """Kinds of the notes that say that a step did not work as asked."""
 WRITERS = frozenset({"compose", "agent"})
 """Steps that write an answer: a judge is asked about what a model wrote, not about what the twin wrote in its place."""
@@ -331,6 +332,11 @@ def judged(scenario: Scenario, fault: Fault, healthy: Run, run: Run) -> Cell:
     outcome = "twin" if noted else "recovered" if same else "cut"
     if fault.name in scenario.empty_handed and any(note.kind == "partial" for note in answer.notes):
         outcome = "spent"
+    if run.seconds > DEADLINE / 2 and out_of_time(answer):
+        # The machine was too busy: the run ended in its time, said so, and stated nothing that was not checked.
+        early = [] if run.seconds < DEADLINE else [f"took {run.seconds:.1f} s of {DEADLINE:.0f}"]
+        problems = (*early, *leaks(answer, run.logs))
+        return Cell(scenario.name, fault.name, "late", answer.status, run.seconds, run.spoiled, problems)
     problems = [
         *wrong_answer(scenario, outcome, answer),
         *([] if run.spoiled else ["the step was never asked"]),
@@ -354,6 +360,15 @@ def judged(scenario: Scenario, fault: Fault, healthy: Run, run: Run) -> Cell:
     shown = tuple(f"{note.step}: {note.kind}: {note.message}" for note in answer.notes)
     return Cell(
         scenario.name, fault.name, outcome, answer.status, run.seconds, run.spoiled, tuple(problems), shown
+    )
+
+
+def out_of_time(answer: Answer) -> bool:
+    """Tell whether an answer says that its run was broken off at the end of its seconds."""
+    return (
+        answer.status == "partial"
+        and not answer.claims
+        and OUT_OF_TIME in {note.kind for note in answer.notes}
     )
 
 
@@ -400,7 +415,11 @@ def table(cells: Sequence[Cell]) -> str:
             row = {cell.step: cell for cell in cells if cell.fault == fault}
             lines.append(f"{fault:<{width}}" + "".join(f"{printed(row.get(step)):>18}" for step in some))
     bad = [cell for cell in cells if cell.problems]
-    lines += ["", f"{len(cells)} cells, {len(cells) - len(bad)} as they must be"]
+    late = sum(cell.outcome == "late" for cell in cells)
+    lines += [
+        "",
+        f"{len(cells)} cells, {len(cells) - len(bad)} as they must be, {late} of them at the end of their time",
+    ]
     lines += [f"{c.step} x {c.fault}: {'; '.join(c.problems)} ({'; '.join(c.notes)})" for c in bad]
     return "\n".join(lines)
 
