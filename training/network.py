@@ -44,6 +44,13 @@ class Trunk(nn.Module):
         return states
 
 
+def matrices(*heads: str) -> list[str]:
+    """Return the names of a network's matrices in the order in which it multiplies by them: those of the trunk, then its heads'."""
+    parts = ("query_key_value", "merge", "widen", "narrow")
+    trunk = [f"trunk.layers.{layer}.{part}.weight" for layer in range(LAYERS) for part in parts]
+    return [*trunk, *(f"{head}.weight" for head in heads)]
+
+
 def learn(network: nn.Module, trunk: Trunk, losses: Iterable[Tensor], steps: int, rate: float) -> None:
     """Take a step for each loss; the trunk's layers learn slowly, the heads beside it ten times as fast.
 

@@ -247,12 +247,8 @@ def main() -> None:
     """Train on all rows, and write the weights that ship."""
     ask = argparse.ArgumentParser()
     ask.add_argument("--rows", type=Path, nargs="+", required=True, help="folders of questions and of pieces")
-    ask.add_argument(
-        "--kinds", type=Path, required=True, help="folder of kinds of documents and their fields"
-    )
-    ask.add_argument(
-        "--honest", type=Path, required=True, help="pieces of real text that speak to no program"
-    )
+    ask.add_argument("--kinds", type=Path, help="folder of kinds of documents and their fields")
+    ask.add_argument("--honest", type=Path, help="pieces of real text that speak to no program")
     ask.add_argument("--out", type=Path, required=True, help="folder of the weights")
     ask.add_argument("--epochs", type=int, default=EPOCHS)
     told = ask.parse_args()
