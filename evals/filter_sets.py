@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from citegraph.corpus.filters.checks import check_filters
-from citegraph.corpus.filters.clause import Clause, Filters, clauses_in, typed_filters
+from citegraph.corpus.filters.clause import Clause, Filters, clauses_in, each_value, typed_filters
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.bucket import Bucket
@@ -143,8 +143,7 @@ def values_of(filters: Filters) -> tuple[Values, tuple[str, ...]]:
     other = []
     for item in filters:
         if isinstance(item, Clause) and item.operator in ("=", "in") and item.field not in found:
-            values = item.value if isinstance(item.value, list) else [item.value]
-            found[item.field] = frozenset(fold(str(value)) for value in values)
+            found[item.field] = frozenset(fold(str(value)) for value in each_value(item.value))
         elif isinstance(item, Clause):
             other.append(f"{item.field} {item.operator}")
         else:

@@ -1,8 +1,8 @@
 """route: rank the buckets for the question, with scores and the reason; schemas are not loaded yet."""
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, TypeAdapter
 
+from citegraph.corpus.filters.clause import parse_clause
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import term_weights
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.encoder.multilingual import is_idle
-from citegraph.errors import Unavailable
+from citegraph.errors import BadInput, Unavailable
 from citegraph.language import terms
 from citegraph.language.periods import find_periods
 from citegraph.llm.prompt_assembly import Material, Prompt
@@ -260,14 +261,12 @@ def filled(corpus: Corpus, names: list[str]) -> list[str]:
 
 
 def holds_filters(bucket: Bucket, context: Context) -> bool:
-    """Tell whether a bucket has the field of every filter that the caller set."""
-    names = [match[1].strip() for text in context.filters if (match := FILTER_FIELD.match(text))]
-    return all(bucket.field(name) is not None for name in names)
-
-
-FILTER_FIELD = re.compile(
-    r"^\s*([\w .-]+?)\s*(?:[<>=!]|\b(?:between|not in|in|contains|starts with|exists|missing)\b)"
-)
+    """Tell whether a bucket has the field of every filter that the caller set; what is no filter is refused by the plan."""
+    for text in context.filters:
+        with suppress(BadInput):
+            if bucket.field(parse_clause(text).field) is None:
+                return False
+    return True
 
 
 Mentions = Mapping[str, Sequence[Link]]

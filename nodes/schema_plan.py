@@ -57,7 +57,7 @@ class SchemaPlan:
         plan, notes = await asyncio.to_thread(plan_as_read, corpus, state, context)
         asks = wants_model(self.services, "schema_plan", state, context, keep=1)
         if not asks or not to_bind(corpus, plan, decomposition):
-            plan = vouched(plan, decomposition)
+            plan = vouched(plan, decomposition) if decomposition.get("by") else plan
             plan, said = await asyncio.to_thread(finished, corpus, plan, state, context)
             return {"plan": plan, "calls": first_calls(plan, context, state), "notes": notes + said}
         if bound := await asyncio.to_thread(bound_by_names, corpus, plan, decomposition, context):

@@ -32,10 +32,7 @@ ALLOWED = {
         "citegraph/corpus/readers/web/css_hidden.py: display",
         "citegraph/corpus/readers/web/css_hidden.py: rect",
     ),
-    "operators of filters": (
-        "citegraph/corpus/filters/clause.py: not",
-        "nodes/route.py: between",
-    ),
+    "operators of filters": ("citegraph/corpus/filters/clause.py: not",),
     "codes of languages": (
         "citegraph/corpus/index/collection_record.py: chinese",
         "citegraph/corpus/readers/images/recognition.py: eng",

@@ -140,7 +140,7 @@ def _may_state(declared: Field, text: str) -> bool:
         return bool(find_spelled(text))
     if declared.type != "quantity" or not declared.unit:
         return True
-    said = any(find_phrase(text, word) for word in (*declared.words, declared.name.replace("_", " ")))
+    said = any(find_phrase(text, word) for word in declared.called)
     return said or next(iter(find_quantities(text, declared.unit)), None) is not None
 
 

@@ -7,7 +7,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.evidence.candidates import Candidate
 from citegraph.language.terms import language_of
 from citegraph.language.word_tables import pattern, table
-from citegraph.plan.stored_filters import bucket_filters, printed
+from citegraph.plan.stored_filters import bucket_filters, printed, with_part
 from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, corpus_of
@@ -204,7 +204,7 @@ def which_document(corpus: Corpus, plan: Plan, pairs: Sequence[tuple[str, str]])
             values = held.get(doc_id, {})
             tied.append(Candidate(doc_id, name, 0.0, corpus.buckets[name].title(values), values))
     if bucket not in plan["per_bucket"]:
-        plan = plan | {"per_bucket": {**plan["per_bucket"], bucket: {"filters": []}}}
+        plan = with_part(plan, bucket, filters=[])
     return ambiguous_question(corpus, plan, tied)
 
 

@@ -3,6 +3,7 @@
 import re
 from typing import Literal
 
+from citegraph.corpus.filters.clause import each_value
 from citegraph.corpus.filters.filter_operators import operand
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
@@ -37,7 +38,7 @@ def dropped_fields(bucket: Bucket, message: str, part: Reading) -> list[str]:
     gone = []
     for name in fields:
         declared = bucket.field(name)
-        words = (*declared.words, name.replace("_", " ")) if declared else ()
+        words = declared.called if declared else ()
         telling = [word for word in words if terms.bare(word) not in terms.stop_words() and len(word) > 2]
         dated = declared is not None and declared.type == "date" and pattern("period").search(message)
         if dated or any(find_phrase(message, word) for word in telling):
@@ -102,14 +103,14 @@ def without_values(filters: list[StoredClause], fresh: list[StoredClause]) -> li
         (clause["field"], str(value).casefold())
         for clause in fresh
         if clause.get("operator") in NEGATIVE
-        for value in (clause["value"] if isinstance(clause["value"], list) else [clause["value"]])
+        for value in each_value(clause["value"])
     }
     kept = []
     for clause in filters:
         if clause.get("operator") not in {"=", "in", "contains"} or not inferred(clause):
             kept.append(clause)
             continue
-        values = clause["value"] if isinstance(clause["value"], list) else [clause["value"]]
+        values = each_value(clause["value"])
         left = [value for value in values if (clause["field"], str(value).casefold()) not in excluded]
         if len(left) == len(values):
             kept.append(clause)
@@ -196,7 +197,7 @@ def in_currency(bucket: Bucket, clause: StoredClause, part: Reading) -> StoredCl
     """Return an amount without a currency in that of the condition which it takes the place of ("over 200" after "in EUR")."""
     declared = bucket.field(clause.get("field", ""))
     old = [item.get("value") for item in part["filters"] if item.get("field") == clause.get("field")]
-    each = [value for item in old for value in (item if isinstance(item, list) else [item])]
+    each = [value for item in old for value in each_value(item)]
     codes = (
         {operand(declared, value)[1] for value in each if value}
         if declared and declared.type == "money"

@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache
 
-from citegraph.corpus.filters.clause import typed_filters
+from citegraph.corpus.filters.clause import each_value, typed_filters
 from citegraph.corpus.filters.filter_operators import is_currency, matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.encoder.multilingual import wants_fact, wants_the_same
@@ -18,7 +19,7 @@ from citegraph.language.word_tables import pattern
 from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
 from citegraph.plan.shape import formed, shape, usual
-from citegraph.plan.stored_filters import fields_of, flat, inferred, printed
+from citegraph.plan.stored_filters import fields_of, flat, inferred, printed, with_part
 from citegraph.plan.unbound import fields_bound
 from citegraph.question import cues
 from citegraph.question.answer_form import is_polar
@@ -332,7 +333,7 @@ def with_year(held: Sequence[StoredClause], bucket: Bucket, message: str) -> str
         str(value)[:4]
         for clause in flat(held)
         if (declared := bucket.field(clause.get("field", ""))) and declared.type == "date"
-        for value in (clause["value"] if isinstance(clause.get("value"), list) else [clause.get("value")])
+        for value in each_value(clause.get("value"))
         if value
     }
     if len(years) != 1 or re.search(r"\d{4}", message):
@@ -340,8 +341,13 @@ def with_year(held: Sequence[StoredClause], bucket: Bucket, message: str) -> str
     year = min(years)
     for kind, other in (("year_before", int(year) - 1), ("year_after", int(year) + 1)):
         message = pattern(kind).sub(str(other), message)
-    named_part = re.compile(rf"(?<!\w)(?:{month_pattern(False)}|Q[1-4])(?!\w)", re.IGNORECASE)
-    return named_part.sub(lambda match: f"{match.group()} {year}", message)
+    return part_of_year().sub(lambda match: f"{match.group()} {year}", message)
+
+
+@cache
+def part_of_year() -> re.Pattern[str]:
+    """Return what matches a month, a quarter or a half without its year."""
+    return re.compile(rf"(?<!\w)(?:{month_pattern(False)}|[HQ][1-4])(?!\w)", re.IGNORECASE)
 
 
 def swapped(turn: Turn, bucket: Bucket, reading: Reading, message: str) -> str:
@@ -444,11 +450,7 @@ def _edited(
     text, reading = _read(corpus, bucket, completed(turn, bucket, message), context)
     if other := the_other(turn, earlier, text):
         filters = (earlier or turn).get("applied", {}).get(name, before)["filters"]
-        return {
-            **plan,
-            "only": [other],
-            "per_bucket": {**plan["per_bucket"], name: {**before, "filters": filters}},
-        }, []
+        return with_part({**plan, "only": [other]}, name, filters=filters), []
     if one_fact(turn) and goes_on(message) and left_words(bucket, reading, text):
         plan = without_codes(plan, bucket, reading)  # another thing is described
     said, function = plain(text), function_of(plain(text))
@@ -575,12 +577,19 @@ def _one_of_two(bucket: Bucket, turn: Turn, message: str) -> Rank | None:
     """Return the order that "the cheaper one" says of the two documents in view, None of more."""
     if len(turn["left"].get("documents", [])) != 2 or len(terms.content_words(message)) > FEW:
         return None
-    sizes, days = (bucket.main_amount, ("smaller", "larger")), (bucket.main_date, ("earlier", "later"))
-    for field, kinds in (sizes, days):
-        for kind in kinds:
-            if field and (said := pattern(kind).search(message)):
-                return Rank(field, kind == kinds[1], 1, text=said[0])
+    for kind, role, descending in EXTREMES:
+        if (field := getattr(bucket, role)) and (said := pattern(kind).search(message)):
+            return Rank(field, descending, 1, text=said[0])
     return None
+
+
+EXTREMES = (
+    ("larger", "main_amount", True),
+    ("smaller", "main_amount", False),
+    ("later", "main_date", True),
+    ("earlier", "main_date", False),
+)
+"""Kinds of words that tell documents apart by their amount or date, and whether the largest is meant."""
 
 
 def _rank(bucket: Bucket, turn: Turn, message: str, before: OrderBy | None) -> Rank | None:
@@ -613,9 +622,9 @@ def without_single_groups(
     ]
     if not alone:
         return plan, []
-    kept: Reading = {**part, "filters": [clause for clause in part["filters"] if clause not in alone]}
+    kept = [clause for clause in part["filters"] if clause not in alone]
     lines = [f"“{printed(clause)}” was left out: it leaves one group only." for clause in alone]
-    return {**plan, "only": [], "per_bucket": {**plan["per_bucket"], name: kept}}, lines
+    return with_part({**plan, "only": []}, name, filters=kept), lines
 
 
 def one_fact(turn: Turn) -> bool:
@@ -631,8 +640,7 @@ def without_codes(plan: Plan, bucket: Bucket, reading: Reading) -> Plan:
     codes -= _fields(reading)
     part = plan["per_bucket"][name]
     kept = [item for item in part["filters"] if not inferred(item) or not fields_of(item) & codes]
-    lead: Reading = {**part, "filters": kept, "identifiers": list(reading["identifiers"])}
-    return {**plan, "per_bucket": {**plan["per_bucket"], name: lead}}
+    return with_part(plan, name, filters=kept, identifiers=list(reading["identifiers"]))
 
 
 def mode_of(message: str) -> EditMode:
@@ -797,8 +805,7 @@ def without_change(plan: Plan, name: str, message: str) -> Plan:
     part, asked = plan["per_bucket"][name], pattern("change").search(message)
     if asked is None:
         return plan
-    unread: Reading = {**part, "unused": [*part["unused"], asked.group()]}
-    return {**plan, "per_bucket": {**plan["per_bucket"], name: unread}}
+    return with_part(plan, name, unused=[*part["unused"], asked.group()])
 
 
 def as_number(plan: Plan, number: WantedNumber) -> Plan:
@@ -832,22 +839,18 @@ def with_fields(plan: Plan, turn: Turn, name: str, wanted: Sequence[str], readin
     """Return the plan that shows fields: of the one document in view as a fact, of several as columns of their list."""
     view = turn["left"].get("documents", [])
     part = plan["per_bucket"][name]
-    asked: Reading = {**part, "asked": list(wanted), "terms": list(reading["terms"]), "names": []}
     if len(view) == 1 and not plan["only"] and part["filters"] == turn["applied"][name].get("filters"):
         plan = {**plan, "only": list(view)}
-    per_bucket = {**plan["per_bucket"], name: asked}
+    asked = with_part(plan, name, asked=list(wanted), terms=list(reading["terms"]), names=[])
     one = len(plan["only"]) == 1
     intent = "qa" if one or plan["kind"] == "passages" else "list"
-    return formed({**plan, "per_bucket": per_bucket}, shape(intent, order=plan.get("order_by")))
+    return formed(asked, shape(intent, order=plan.get("order_by")))
 
 
 def ranked(plan: Plan, name: str, rank: Rank, wanted: Sequence[str]) -> Plan:
     """Return the plan of a list in an order; of the first one alone with the fields that are asked for."""
     order: OrderBy = {"field": str(rank.field), "descending": rank.descending, "limit": rank.limit}
-    part: Reading = {**plan["per_bucket"][name], "asked": list(wanted)}
-    shown: Plan = (
-        {**plan, "per_bucket": {**plan["per_bucket"], name: part}} if wanted and rank.limit == 1 else plan
-    )
+    shown = with_part(plan, name, asked=list(wanted)) if wanted and rank.limit == 1 else plan
     return formed(shown, shape("list", order=order))
 
 
@@ -855,5 +858,4 @@ def with_words(plan: Plan, name: str, reading: Reading, words: Sequence[str]) ->
     """Return the plan with the words of a message that no condition took up among those that a search looks for."""
     part = plan["per_bucket"][name]
     names = [] if reading["mentions"] else part["names"]
-    kept: Reading = {**part, "terms": list(dict.fromkeys([*part["terms"], *words])), "names": names}
-    return {**plan, "per_bucket": {**plan["per_bucket"], name: kept}}
+    return with_part(plan, name, terms=list(dict.fromkeys([*part["terms"], *words])), names=names)

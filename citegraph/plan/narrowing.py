@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from citegraph.corpus.filters.clause import Clause, typed_filters
+from citegraph.corpus.filters.clause import Clause, each_value, typed_filters
 from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.plan.stored_filters import inferred, printed
+from citegraph.plan.stored_filters import inferred, printed, with_part
 from citegraph.question.reading import stored
 from citegraph.run.services import Corpus, has_metadata
 from citegraph.run.state_types import CallArguments, Decomposed, Plan, Reading, StoredClause
@@ -81,7 +81,7 @@ def with_stated_date(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
         filters[place] = {**clause, "field": main}
         if corpus.annotations.count(name, typed_filters(filters)):
             said = [_taken_for(declared.name, main)]
-            return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, said
+            return with_part(plan, name, filters=filters), said
     return plan, []
 
 
@@ -103,8 +103,7 @@ def with_negatives(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
     lines = []
     for clause in part["filters"]:
         filters.append(clause)
-        value = clause.get("value")
-        said = {terms.fold(str(one)) for one in (value if isinstance(value, list) else [value])}
+        said = {terms.fold(str(one)) for one in each_value(clause.get("value"))}
         kinds = [kind for kind in bucket.deduct.get(clause.get("field", ""), ()) if terms.fold(kind) in said]
         others = [one for one in part["filters"] if one is not clause]
         denied = clause.get("operator") in {"!=", "not in"}
@@ -114,7 +113,7 @@ def with_negatives(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
             either = above if denied else [clause, below]
             filters[-1:] = [*([clause] if denied else []), {"mode": "any", "clauses": either}]
             lines.append(_below_zero(bucket.main_amount, kinds[0], len(changed)))
-    return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, lines
+    return with_part(plan, name, filters=filters), lines
 
 
 def _below_zero(amount: str, kind: str, count: int) -> str:
@@ -166,7 +165,7 @@ def may_read(corpus: Corpus, plan: Plan, document: tuple[str, str]) -> bool:
     if bucket not in plan["per_bucket"]:
         return False
     filters = plan["per_bucket"][bucket]["filters"]
-    hard = [clause for clause in filters if clause.get("origin", "user") != "inferred"]
+    hard = [clause for clause in filters if not inferred(clause)]
     values = corpus.annotations.get(doc_id, bucket) or {}
     return matches(corpus.buckets[bucket], typed_filters(hard), values)
 

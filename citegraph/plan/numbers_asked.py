@@ -15,7 +15,7 @@ from citegraph.language.dates import Period
 from citegraph.language.numbers import find_spelled
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import alternation, pattern
-from citegraph.plan.stored_filters import flat
+from citegraph.plan.stored_filters import flat, inferred
 from citegraph.plan.unbound import fields_bound, said_by_grammar
 from citegraph.question import cues
 from citegraph.question.functions import asks, counted_at, counting, number_said, spans
@@ -39,7 +39,7 @@ def days_asked(bucket: Bucket, question: str) -> str | None:
     for declared in bucket.fields:
         spans = [
             (start, start - end)
-            for word in (*declared.words, declared.name.replace("_", " "))
+            for word in declared.called
             if declared.type == "date" and len(word) > 3
             for start, end in find_phrase(question, word)
         ]
@@ -80,7 +80,7 @@ def values_asked(bucket: Bucket, question: str) -> Field | None:
         (end - start, -place, declared)
         for place, declared in enumerate(bucket.fields)
         if declared.type in {"keyword", "keywords"} and declared.kind != "identifier"
-        for word in (*declared.words, declared.name.replace("_", " "))
+        for word in declared.called
         if len(word) >= TELLING and terms.bare(word) not in terms.stop_words()
         for start, end in find_phrase(question, word)[:1]
     ]
@@ -109,7 +109,7 @@ def values_counted(bucket: Bucket, question: str) -> str | None:
     if any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1]):
         return None
     for declared in bucket.fields:
-        words = (*declared.words, declared.name.replace("_", " "))
+        words = declared.called
         if (
             declared.type == "keyword"
             and declared.kind != "identifier"
@@ -146,7 +146,7 @@ def share_asked(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | 
     said = (asked_span(question) or (0, 0)) if said is None and number.read == "share" else said
     if said is None or not lead["filters"] or number.changes:
         return None  # "by how many percent did it rise?" asks for no part of a whole
-    whole = [clause for clause in lead["filters"] if clause.get("origin", "inferred") != "inferred"]
+    whole = [clause for clause in lead["filters"] if not inferred(clause)]
     part = [clause for clause in lead["filters"] if clause not in whole]
     among = pattern("among").search(question, said[1])
     if among is not None:

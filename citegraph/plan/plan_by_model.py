@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from citegraph.citations.facts import hard_facts
 from citegraph.corpus.filters.checks import check_filters
-from citegraph.corpus.filters.clause import Clause, Operator, clauses_in, typed_filters
+from citegraph.corpus.filters.clause import Clause, Operator, clauses_in, each_value, typed_filters
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
@@ -539,8 +539,7 @@ def bind(
         name = declared.name if declared else ""
         out = checked([PlannedFilter(field=name, operator="not in", values=item.besides)])[:1]
         if out and declared and declared.type == "keywords":
-            value = out[0].get("value")
-            number["besides"] = list(value) if isinstance(value, list) else [str(value)]
+            number["besides"] = list(map(str, each_value(out[0].get("value"))))
         else:
             filters += out
     # What the model read is all that was read: no word of the rules is left over to block or narrow.
@@ -634,7 +633,7 @@ def linked_clause(linker: ValueLinker, bucket: Bucket, clause: Clause) -> Clause
     )
     if declared is None or not declared.is_listed or clause.operator not in named:
         return clause
-    written = clause.value if isinstance(clause.value, list) else [clause.value]
+    written = each_value(clause.value)
     values: list[Any] = []
     for value in written:
         links = linker.link(bucket.name, str(value), fields=[declared.name], limit=1)

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.language import terms
 from citegraph.language.amounts import Money, find_amounts
-from citegraph.language.dates import month_pattern, ordinals
+from citegraph.language.dates import ordinals
 from citegraph.language.numbers import find_spelled
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.plan.edits import edit_plan
-from citegraph.plan.follow_ups import asks_itself, left_words, with_year
+from citegraph.plan.follow_ups import EXTREMES, asks_itself, left_words, part_of_year, with_year
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
@@ -303,7 +303,7 @@ def by_date(bucket: Bucket, values: Values, reply: str, today: date) -> bool:
     held = [values[name] for name in (bucket.main_date or "",) if isinstance(values.get(name), date)]
     held = held or [value for value in values.values() if isinstance(value, date)]
     for day in held:
-        dated = reply if re.search(r"\d{4}", reply) else _months().sub(rf"\g<0> {day.year}", reply)
+        dated = reply if re.search(r"\d{4}", reply) else part_of_year().sub(rf"\g<0> {day.year}", reply)
         periods = find_periods(dated, today=today, order=bucket.date_order)
         if any((p.start is None or p.start <= day) and (p.end is None or day <= p.end) for p in periods):
             return True
@@ -311,11 +311,6 @@ def by_date(bucket: Bucket, values: Values, reply: str, today: date) -> bool:
         if alone and int(alone["day"]) == day.day:
             return True
     return False
-
-
-@cache
-def _months() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{month_pattern(False)}|[HQ][1-4])(?!\w)", re.IGNORECASE)
 
 
 @cache
@@ -362,15 +357,6 @@ def describe(corpus: Corpus, doc_id: str) -> str:
     values = corpus.annotations.get(doc_id, document.bucket) or {}
     printed = corpus.buckets[document.bucket].document_fields_text(values)
     return "\n".join([named_by(corpus, doc_id), printed, document.text])
-
-
-EXTREMES = (
-    ("larger", "main_amount", True),
-    ("smaller", "main_amount", False),
-    ("later", "main_date", True),
-    ("earlier", "main_date", False),
-)
-"""Kinds of words that tell documents apart by their amount or date, and whether the largest is meant."""
 
 
 def pick_extreme(known: dict[str, tuple[Bucket, Values]], reply: str) -> str | None:

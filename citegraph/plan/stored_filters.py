@@ -1,14 +1,14 @@
 """Filters as a plan keeps them: clauses and groups of clauses, plain data."""
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Unpack, cast
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group, clauses_in, typed_filters
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, corpus_of
-from citegraph.run.state_types import Plan, StoredClause, ToolCall
+from citegraph.run.state_types import Plan, Reading, StoredClause, ToolCall
 
 
 def flat(filters: Sequence[StoredClause]) -> Iterator[StoredClause]:
@@ -72,6 +72,12 @@ def bucket_filters(plan: Plan, bucket: str, call: ToolCall | None = None) -> Fil
     own = (call or {}).get("args", {}).get("filters")
     raw = own.get(bucket, []) if own is not None else plan["per_bucket"].get(bucket, {}).get("filters", [])
     return typed_filters(raw)
+
+
+def with_part(plan: Plan, bucket: str, **changes: Unpack[Reading]) -> Plan:
+    """Return a plan with changes of what was read for one of its buckets."""
+    part: Reading = {**plan["per_bucket"].get(bucket, {}), **changes}
+    return {**plan, "per_bucket": {**plan["per_bucket"], bucket: part}}
 
 
 def filters_shown(corpus: Corpus, plan: Plan) -> str:

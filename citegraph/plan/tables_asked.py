@@ -14,6 +14,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.shape import formed, shape
+from citegraph.plan.stored_filters import inferred
 from citegraph.plan.table_words import Named, TableReader, counted_column, names_a_column
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
@@ -124,13 +125,11 @@ def _is_of_documents(plan: Plan) -> bool:
 def _admitted(corpus: Corpus, record: DocumentRecord, plan: Plan) -> bool:
     """Tell whether a document passes the filters that the caller has set."""
     filters = plan["per_bucket"].get(record.bucket, {}).get("filters", [])
-    hard = [clause for clause in filters if clause.get("origin", "user") != "inferred"]
+    hard = [clause for clause in filters if not inferred(clause)]
     if not hard:
         others = (clause for part in plan["per_bucket"].values() for clause in part.get("filters", []))
         # Of a bucket that was not planned for nothing can be told to pass.
-        return record.bucket in plan["per_bucket"] or all(
-            clause.get("origin", "user") == "inferred" for clause in others
-        )
+        return record.bucket in plan["per_bucket"] or all(map(inferred, others))
     values = corpus.annotations.get(record.doc_id, record.bucket) or {}
     return matches(corpus.buckets[record.bucket], typed_filters(hard), values)
 
@@ -374,9 +373,7 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
         for heads in [[item.name for item in table_bucket(asked.table.columns).fields]]
     ]
     part = plan["per_bucket"].get(bucket)
-    hard = [
-        clause for clause in (part or {}).get("filters", []) if clause.get("origin", "user") != "inferred"
-    ]
+    hard = [clause for clause in (part or {}).get("filters", []) if not inferred(clause)]
     said: Reading = {"filters": hard, "terms": [], "names": [], "unused": [], "lost": []}
     lead: Reading = {**nothing_read(), **(part or {}), **said}
     kept: Plan = {**plan}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
+from citegraph.corpus.filters.clause import each_value
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.encoder.multilingual import is_idle
 from citegraph.language import terms
@@ -11,7 +12,7 @@ from citegraph.language.dates import month_pattern
 from citegraph.language.names import LEGAL_FORMS
 from citegraph.language.numbers import find_spelled, number_of
 from citegraph.language.word_tables import pattern, phrases_for
-from citegraph.plan.stored_filters import flat
+from citegraph.plan.stored_filters import flat, with_part
 from citegraph.question import cues
 from citegraph.question.functions import KINDS
 from citegraph.question.groups import MOST, TOP_WORDS, UNITS
@@ -62,17 +63,14 @@ def without_denied(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
     denial, words = unmentioned(plan["queries"][0], part["unused"], unbound_words(bucket, plan))
     if not words:
         return plan, []
-    lead: Reading = {
-        **part,
-        "unused": [word for word in part["unused"] if word != denial],
-        "terms": [word for word in part["terms"] if word not in words and word not in said_by_grammar()],
-        "names": [word for word in part["names"] if word not in words],
-    }
-    return {
-        **plan,
-        "lacking": " ".join(words),
-        "per_bucket": {**plan["per_bucket"], bucket.name: lead},
-    }, []
+    lead = with_part(
+        {**plan, "lacking": " ".join(words)},
+        bucket.name,
+        unused=[word for word in part["unused"] if word != denial],
+        terms=[word for word in part["terms"] if word not in words and word not in said_by_grammar()],
+        names=[word for word in part["names"] if word not in words],
+    )
+    return lead, []
 
 
 def unmentioned(question: str, unused: Sequence[str], left: Sequence[str]) -> tuple[str, list[str]]:
@@ -119,8 +117,7 @@ def declared_words(bucket: Bucket, plan: Plan) -> set[str]:
         said += [name.replace("_", " "), *(declared.words if declared else ())]
     for clause in flat(part["filters"]):
         declared = bucket.field(clause["field"])
-        values = clause.get("value")
-        meant = {str(value) for value in (values if isinstance(values, list) else [values])}
+        meant = set(map(str, each_value(clause.get("value"))))
         said += [form for form, value in (declared.canonical if declared else {}).items() if value in meant]
     return {word for phrase in said for word in terms.words(phrase)}
 

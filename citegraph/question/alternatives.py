@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from citegraph.corpus.filters.clause import Clause, Group, Operator
+from citegraph.corpus.filters.clause import Clause, Group, Operator, each_value
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
@@ -83,15 +83,14 @@ def _merged(out: list[Filter], turned: Filter) -> bool:
         return False
     for place, other in enumerate(out):
         if isinstance(other, Clause) and other.field == turned.field and other.operator in ("!=", "not in"):
-            values = [*_listed(other), *(value for value in _listed(turned) if value not in _listed(other))]
+            values = [
+                *each_value(other.value),
+                *(value for value in each_value(turned.value) if value not in each_value(other.value)),
+            ]
             raw = "; ".join(dict.fromkeys((other.raw, turned.raw)))
             out[place] = other.model_copy(update={"operator": "not in", "value": values, "raw": raw})
             return True
     return False
-
-
-def _listed(clause: Clause) -> list[object]:
-    return list(clause.value) if isinstance(clause.value, list) else [clause.value]
 
 
 def _cells(reader: Reader, atoms: Sequence[Atom]) -> list[Cell]:
@@ -205,7 +204,7 @@ def _of_field(reader: Reader, cells: Sequence[Cell], atoms: Sequence[Atom]) -> l
     if names and declared.type == "keywords" and not chosen and not _side_by_side(reader, cells):
         return list(clauses)
     if names:
-        values = list(dict.fromkeys(value for clause in clauses for value in _listed(clause)))
+        values = list(dict.fromkeys(value for clause in clauses for value in each_value(clause.value)))
         operator: Operator = "in" if len(values) > 1 else clauses[0].operator
         value = values if len(values) > 1 else values[0]
         return [clauses[0].model_copy(update={"operator": operator, "value": value, "raw": raw})]
@@ -232,7 +231,7 @@ def _meet(clauses: Sequence[Clause]) -> bool:
     lows: list[str | float] = []
     highs: list[str | float] = []
     for clause in clauses:
-        values = [_point(value) for value in _listed(clause)]
+        values = [_point(value) for value in each_value(clause.value)]
         if clause.operator in (">", ">=", "between", "=", "in"):
             lows.append(min(values, key=_order))
         if clause.operator in ("<", "<=", "between", "=", "in"):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from citegraph.corpus.filters.checks import check_filters
-from citegraph.corpus.filters.clause import Clause, Group, Operator, filtered_fields
+from citegraph.corpus.filters.clause import Clause, Group, Operator, each_value, filtered_fields
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
@@ -271,7 +271,7 @@ def apart_from_contrary(filters: Sequence[Clause | Group]) -> tuple[list[Clause 
 
 
 def _values(clause: Clause) -> list[str]:
-    return [str(value) for value in (clause.value if isinstance(clause.value, list) else [clause.value])]
+    return list(map(str, each_value(clause.value)))
 
 
 def denied_elsewhere(filters: Sequence[Clause | Group], names: Sequence[Link]) -> list[Clause]:
@@ -437,7 +437,7 @@ def _labels(declared: Field) -> tuple[str, ...]:
 
 def asked_by(declared: Field) -> tuple[str, ...]:
     """Return the words by which a field is asked for; an amount also by the labels of several words that it is printed under."""
-    words = (*declared.words, declared.name.replace("_", " "))
+    words = declared.called
     return (*words, *_labels(declared)) if declared.type == "money" else words
 
 

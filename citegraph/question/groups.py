@@ -29,7 +29,7 @@ def group_at(bucket: Bucket, text: str) -> tuple[str, int] | None:
     for declared in bucket.fields:
         if declared.type not in GROUPING or declared.kind == "identifier":
             continue
-        for word in (*declared.words, declared.name.replace("_", " ")):
+        for word in declared.called:
             if terms.bare(word) in terms.stop_words():
                 continue
             ends = [end for start, end in find_phrase(text, word)[:1] if start == 0]
@@ -44,7 +44,7 @@ def _by_head(bucket: Bucket, text: str) -> tuple[str, int] | None:
     for declared in bucket.fields:
         if declared.type not in GROUPING or declared.kind == "identifier":
             continue
-        for word in (*declared.words, declared.name.replace("_", " ")):
+        for word in declared.called:
             head = word.split()[-1]
             telling = " " in word and terms.bare(head) not in terms.stop_words("grammar")
             for start, end in find_phrase(text, head)[:1] if telling else ():

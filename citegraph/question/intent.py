@@ -207,7 +207,7 @@ def names_many(bucket: Bucket, question: str) -> bool:
         and PLURAL.search(rest[start:end].lower())
         for name in bucket.entity_fields
         if (declared := bucket.field(name)) is not None
-        for word in (*declared.words, name.replace("_", " "))
+        for word in declared.called
         for start, end in find_phrase(rest, word)[:1]
     )
 

@@ -291,7 +291,7 @@ def read_numbers(reader: Reader) -> None:
     """Add the clauses of integer and decimal fields that have no unit; a number without their word is none of theirs."""
     names = plain_numbers(reader.bucket)
     for declared in (item for item in reader.bucket.fields if item.name in names):
-        for word in sorted((*declared.words, declared.name.replace("_", " ")), key=len, reverse=True):
+        for word in sorted(declared.called, key=len, reverse=True):
             for match in re.finditer(rf"(?<!\w){re.escape(word)}(\d+)(?!\w)", reader.question, re.IGNORECASE):
                 if declared.type == "integer" and reader.free(*match.span()):  # "FY2031"
                     _add(reader, declared, "=", int(match[1]), match.span())

@@ -172,7 +172,7 @@ def said_of(declared: Field, bucket: Bucket) -> tuple[str, ...]:
     nouns = {noun.casefold() for noun in bucket.nouns}
     printed = (label for rule in declared.extract for label in rule.labels if not rule.prose)
     labels = [label for label in printed if label.casefold() not in nouns]
-    words = (*declared.words, declared.name.replace("_", " "), *labels)
+    words = (*declared.called, *labels)
     return tuple(word for word in words if len(word) >= 3 and terms.bare(word) not in terms.stop_words())
 
 
@@ -227,7 +227,7 @@ def read_flags(reader: Reader, noun: str) -> None:
     if not noun or (noun == "singular" and pattern("polar", before=r"^\W*").match(reader.question)):
         return
     for declared in reader.bucket.fields:
-        words = (*declared.words, declared.name.replace("_", " ")) if declared.type == "boolean" else ()
+        words = declared.called if declared.type == "boolean" else ()
         spans = [span for word in words for span in find_phrase(reader.question, word) if reader.free(*span)]
         if spans:
             reader.add(declared.name, "=", True, *max(spans, key=lambda span: span[1] - span[0]))
@@ -253,7 +253,7 @@ def _named_before(reader: Reader, place: int) -> Field | None:
     """Return the field whose word stands nearest before a place."""
     best: tuple[int, Field] | None = None
     for declared in reader.bucket.fields:
-        for word in (*declared.words, declared.name.replace("_", " ")):
+        for word in declared.called:
             if terms.bare(word) in terms.stop_words() or len(word) < 3:
                 continue
             ends = [end for _, end in find_phrase(reader.question[:place], word)]

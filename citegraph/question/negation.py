@@ -64,7 +64,7 @@ def _stems(words: frozenset[str]) -> frozenset[str]:
 
 def own_words(declared: Field, bucket: Bucket) -> frozenset[str]:
     """Return the words of a field, and those of the bucket's documents."""
-    phrases = [*declared.words, declared.name.replace("_", " "), *bucket.nouns]
+    phrases = [*declared.called, *bucket.nouns]
     return frozenset(token.text for phrase in phrases for token in tokens(phrase))
 
 

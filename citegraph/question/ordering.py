@@ -131,7 +131,7 @@ def field_at_start(bucket: Bucket, text: str) -> Field | None:
     best: tuple[int, Field] | None = None
     for declared in bucket.fields:
         if declared.type in ORDERED:
-            for word in (*declared.words, declared.name.replace("_", " ")):
+            for word in declared.called:
                 ends = [end for start, end in find_phrase(text, word)[:1] if start == 0]
                 if ends and (best is None or ends[0] > best[0]):
                     best = (ends[0], declared)

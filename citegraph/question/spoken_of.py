@@ -159,7 +159,7 @@ def understood(bucket: Bucket, question: str, *, besides: Collection[str] = ()) 
     declared_words = [
         word
         for declared in bucket.fields
-        for word in (*declared.words, declared.name.replace("_", " "))
+        for word in declared.called
         if terms.bare(word) not in terms.stop_words()
     ]
     more: dict[str, list[str]] = {}

@@ -289,6 +289,14 @@ def test_naming_a_document_does_not_reach_around_the_callers_limits(plan: Plan) 
     assert plan(question, "invoices", filters=["total_amount >= 500"])["only"] == ["larut-receipt-0322"]
 
 
+def test_alternatives_that_the_question_says_are_no_limit_of_the_caller(corpus: Corpus, plan: Plan) -> None:
+    question = "What is the total of larut-receipt-0322?"
+    made = plan(question, "invoices")
+    either = [stored(parse_clause(f"currency={code}", "inferred")) for code in ("USD", "CHF")]
+    made["per_bucket"]["invoices"]["filters"] = [{"mode": "any", "clauses": either}]
+    assert narrow(corpus, {**made, "only": []}, question)[0]["only"] == ["larut-receipt-0322"]
+
+
 def test_a_hard_filter_is_never_given_up(corpus: Corpus, plan: Plan) -> None:
     made = plan("What is the tax?", "invoices", filters=["total_amount >= 99999"])
     narrowed, said = narrow(corpus, made, "What is the tax?")

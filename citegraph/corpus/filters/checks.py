@@ -20,6 +20,7 @@ from citegraph.corpus.filters.clause import (
     Group,
     Operator,
     clauses_in,
+    each_value,
     parse_clause,
 )
 from citegraph.corpus.filters.filter_operators import operand
@@ -133,7 +134,7 @@ def _notes(bucket: "Bucket", filters: Iterable[Clause | Group], today: date) -> 
             field = bucket.field(clause.field) if len(clause.field) <= MAX_TEXT else None
             if field is None or field.type != "date":
                 continue
-            for value in clause.value if isinstance(clause.value, list) else [clause.value]:
+            for value in each_value(clause.value):
                 order = field.date_order or bucket.date_order
                 yield from (
                     p.note for p in find_periods(str(value)[:100], today=today, order=order) if p.note
@@ -141,9 +142,7 @@ def _notes(bucket: "Bucket", filters: Iterable[Clause | Group], today: date) -> 
 
 
 def _check_size(value: Any) -> None:
-    values = (
-        value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
-    )
+    values = list(value.values()) if isinstance(value, dict) else each_value(value)
     if len(values) > MAX_LIST:
         raise BadInput(f"more than {MAX_LIST} values")
     for item in values:
@@ -186,7 +185,7 @@ _BETWEEN_VALUES = re.compile(rf"\s*(?:\.\.|\b(?:{alternation('labels', 'between_
 def _values(field: Field, operator: Operator, value: Any) -> list[Any]:
     if value is None or value in ("", []):
         raise BadInput(f"{operator!r} needs a value")
-    values = value if isinstance(value, list) else [value]
+    values = each_value(value)
     if operator == "between" and len(values) == 1 and isinstance(value, str) and field.type != "date":
         values = _BETWEEN_VALUES.split(value, maxsplit=1)
     if operator == "between" and len(values) != 2 and not (field.type == "date" and len(values) == 1):

@@ -68,6 +68,11 @@ def clauses_in(item: Clause | Group) -> Iterator[Clause]:
             yield from clauses_in(part)
 
 
+def each_value(value: Any) -> list[Any]:
+    """Return the values that a clause's `value` holds, one or several."""
+    return list(value) if isinstance(value, list) else [value]
+
+
 @dataclass(frozen=True, slots=True)
 class FilterProblem:
     """A clause that cannot be used: why, and the nearest valid choice (empty when there is none)."""

@@ -15,6 +15,7 @@ from citegraph.corpus.filters.clause import (
     Group,
     Operator,
     clauses_in,
+    each_value,
     other_field,
 )
 from citegraph.corpus.schema.bucket import Bucket
@@ -83,7 +84,7 @@ def compile_clause(bucket: Bucket, clause: Clause) -> Condition:
         if other is None or clause.operator not in COMPARED:
             raise BadInput(f"{field.name} {clause.operator} {name[:60]} compares no two fields")
         return Condition(field, other=other, compared=clause.operator)
-    values = clause.value if isinstance(clause.value, list) else [clause.value]
+    values = each_value(clause.value)
     if not values or any(value is None for value in values):
         raise BadInput(f"{field.name} {clause.operator} needs a value")
     negated = clause.operator in ("!=", "not in")

@@ -265,6 +265,11 @@ class Field(BaseModel):
         return self.columns + self.words
 
     @property
+    def called(self) -> tuple[str, ...]:
+        """Return how questions call the field: its words, then its name."""
+        return (*self.words, self.name.replace("_", " "))
+
+    @property
     def is_string(self) -> bool:
         """Return whether the values are strings (text, keyword, list of keyword)."""
         return self.type in ("text", "keyword", "keywords")

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic import Field as Declared
 from sqlalchemy import ColumnElement, FromClause, Select, func, or_, select
 
-from citegraph.corpus.filters.clause import Filters, clauses_in
+from citegraph.corpus.filters.clause import Filters, clauses_in, each_value
 from citegraph.corpus.filters.filter_operators import COMPARES
 from citegraph.corpus.filters.sql_filter import compared_column, date_label
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
@@ -203,7 +203,7 @@ def asked_values(filters: Filters, name: str) -> list[str]:
         if not all(clause.operator in ("=", "in", "contains") for clause in clauses):
             return []
         for clause in clauses:
-            values += map(str, clause.value if isinstance(clause.value, list) else [clause.value])
+            values += map(str, each_value(clause.value))
     return values
 
 
