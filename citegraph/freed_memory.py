@@ -12,7 +12,7 @@ _DONT_NEED = 4
 """MADV_DONTNEED of Linux."""
 HEAPS = 2
 """Python's own lock keeps more threads than that from allocating at once, or nearly so."""
-REST = 1.0
+REST = 3.0
 """Seconds without work after which what was freed goes back to the system."""
 
 
