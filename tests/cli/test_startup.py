@@ -43,18 +43,19 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 QUICK = """
-import sys
+import atexit, gc, sys
+atexit.register(lambda: print("FROZEN", gc.get_freeze_count() > 100_000))
 from cli.quick_start import UNUSED, start_quickly
 start_quickly()
 start_quickly()
 import graph.session
 import langgraph_sdk, langsmith
-heavy = ("langgraph_sdk.client", "langsmith.types.run", "rich", UNUSED)
+heavy = ("langgraph_sdk.client", "langsmith.types.run", "filetype.match", "rich", UNUSED)
 print("LOADED", [name for name in heavy if sys.modules.get(name)])
 from langgraph_sdk import get_client
 from langsmith.types import Run
-import httpx
-print("ASKED FOR", get_client.__module__, Run.__module__, langsmith.types is sys.modules["langsmith.types"], httpx.__version__ > "0")
+import filetype, httpx
+print("ASKED FOR", get_client.__module__, Run.__module__, filetype.guess.__module__, langsmith.types is sys.modules["langsmith.types"], httpx.__version__ > "0")
 """
 
 
@@ -65,7 +66,8 @@ def test_packages_that_langgraph_needs_one_name_of_are_loaded_when_more_is_asked
     )
     assert done.stdout.splitlines() == [
         "LOADED []",
-        "ASKED FOR langgraph_sdk._async.client langsmith.types.run True True",
+        "ASKED FOR langgraph_sdk._async.client langsmith.types.run filetype.filetype True True",
+        "FROZEN True",
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import threading
@@ -17,7 +16,7 @@ import qdrant_edge as edge
 from citegraph.corpus.index.index_protocol import DENSE, SPARSE
 from citegraph.corpus.records.database import claim_file
 from citegraph.errors import Rejected, Unavailable
-from citegraph.freed_memory import give_back
+from citegraph.freed_memory import forget_files, give_back
 
 T = TypeVar("T")
 
@@ -45,8 +44,6 @@ LEAST_FREE_MB = 200
 """Free space below which nothing is written: the engine writes through mapped pages, and a full disk kills the process."""
 OPENING_MB = 120
 """Free space that opening a shard takes: its log and its growing segment are laid out whole, some 85 MB."""
-DONT_NEED = 4
-"""MADV_DONTNEED of Linux."""
 NEVER = 1_000_000_000
 
 
@@ -198,7 +195,8 @@ class Shard:
         try:
             require_room(self._folder, OPENING_MB)
             self._handle = translated(self._folder.name, opening)
-            _forget(self._folder)
+            # Opening has read 80 MB, most of them of files that are empty.
+            forget_files(self._folder)
         except BaseException:
             self.close()
             raise
@@ -274,24 +272,6 @@ def _laid_out(folder: Path) -> tuple[int, int]:
     """
     points = {file: file.stat().st_size // 8 for file in folder.glob("segments/*/*id_tracker.versions")}
     return sum(many for file, many in points.items() if file.name.startswith("mutable")), sum(points.values())
-
-
-def _forget(folder: Path) -> None:
-    """Let go of the pages of mapped files that opening a shard has read: 80 MB, most of them of files that are empty.
-
-    The system keeps what it has read of them; a page that is needed again is there at once.
-    """
-    maps = Path("/proc/self/maps")
-    advise = getattr(ctypes.CDLL(None), "madvise", None)
-    if advise is None or not maps.exists():
-        return
-    inside = f"{folder.resolve()}{os.sep}"
-    for line in os.fsdecode(maps.read_bytes()).splitlines():
-        place, access, _, _, _, *name = line.split(None, 5)
-        # Of a shared mapping nothing is lost: what was written to it is the file's.
-        if name and name[0].startswith(inside) and access.endswith("s"):
-            start, end = (int(side, 16) for side in place.split("-"))
-            advise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), DONT_NEED)
 
 
 def _points(handle: edge.EdgeShard) -> int:
