@@ -84,7 +84,8 @@ def _of_document(corpus: Corpus, bucket: Bucket, answer: Answer) -> Iterator[Exa
     for field in bucket.fields:
         value = values.get(field.name)
         if field.type in (*ASKED_FOR, "date") and value is not None and show(value) not in answer.text:
-            question = f"What is the {_spoken(field)}?"
+            # By its name: its first word alone may be another field's in a document ("date", "net").
+            question = f"What is the {field.name.replace('_', ' ')}?"
             yield Example(question=question, bucket=bucket.name, kind="value", documents=cited)
 
 

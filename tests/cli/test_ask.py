@@ -251,7 +251,10 @@ def test_options_become_the_context(run: Run, session: ScriptedSession) -> None:
             ("q", "-c", "max_rounds=21"),
             "max_rounds=21: Input should be less than or equal to 20 (integer, >= 1, <= 20)",
         ),
-        (("q", "-c", "max_round=2"), "'max_round' is no setting of a run; there are mode, buckets, documents, filters,"),
+        (
+            ("q", "-c", "max_round=2"),
+            "'max_round' is no setting of a run; there are mode, buckets, documents, filters,",
+        ),
         (("q", "-c", "today=tomorrow"), "today=tomorrow"),
         (("q", "-c", "models=m"), "write a JSON object"),
         (("q", "--no-such-option"), "--no-such-option"),

@@ -7,6 +7,7 @@ import { Icon } from "../ui/icon";
 import { isWord, t } from "../words";
 import { AnswerView } from "./answer";
 import { again, ask, goOn, goOnWith, pending, rate, reply, thread, type Turn } from "./conversation";
+import { isScoped } from "./blocks";
 import { answerAsText } from "./export";
 import { KINDS } from "./kinds";
 
@@ -196,8 +197,10 @@ function Next({ turn }: { turn: Turn }) {
   const [found, setFound] = useState<Example[]>([]);
   const answer = turn.answer!;
   const goesOn = answer.status === "answered" || answer.status === "partial";
+  // Of a turn of an earlier visit it is not kept which documents it was asked of.
+  const known = !isScoped(answer) || !!turn.context.documents?.length;
   useEffect(() => {
-    if (goesOn && thread.value) void getJson<Example[]>(`threads/${thread.value}/next`).then(setFound, () => undefined);
+    if (goesOn && known && thread.value) void getJson<Example[]>(`threads/${thread.value}/next`).then(setFound, () => undefined);
   }, [answer]);
   if (!goesOn) return <p class="next faint">{answer.status === "failed" ? t("next.failed") : t("next.unanswerable")}</p>;
   if (!found.length) return null;
