@@ -31,7 +31,7 @@ def answer_text(answer: Answer) -> str:
     if answer.filters:
         parts.append("\n".join(["Filters:", *(f"  {filter_line(item)}" for item in answer.filters)]))
     if answer.notes:
-        parts.append("\n".join(["Notes:", *(f"  {item.step}: {item.message}" for item in answer.notes)]))
+        parts.append("\n".join(["Notes:", *(f"  {item.message}" for item in answer.notes)]))
     if answer.status != "answered":
         parts.append(f"Status: {answer.status}")
     return "\n\n".join(part for part in parts if part)

@@ -4,11 +4,11 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -250,9 +250,12 @@ async def _listed(limit: int) -> list[dict[str, str]]:
     from graph.session import open_session
 
     found: dict[str, dict[str, str]] = {}
-    async with open_session(Services(trusted=True)) as session:
-        saver: Any = session.graph.checkpointer
-        async for kept in saver.alist(None):
+    # Closed before the database is: what is left off half-way would be closed after it, with a trace.
+    async with (
+        open_session(Services(trusted=True)) as session,
+        aclosing(cast(Any, session.graph.checkpointer).alist(None)) as history,
+    ):
+        async for kept in history:
             thread_id = kept.config["configurable"]["thread_id"]
             values = kept.checkpoint["channel_values"]
             if thread_id in found or kept.config["configurable"].get("checkpoint_ns"):
@@ -333,14 +336,14 @@ async def _one(session: "Session", name: str) -> str:
     Raises:
         BadInput: there is none, or there are several.
     """
-    saver: Any = session.graph.checkpointer
     found: set[str] = set()
-    async for kept in saver.alist(None):
-        thread_id = kept.config["configurable"]["thread_id"]
-        if thread_id == name:
-            return name
-        if thread_id.startswith(name):
-            found.add(thread_id)
+    async with aclosing(cast(Any, session.graph.checkpointer).alist(None)) as history:
+        async for kept in history:
+            thread_id = kept.config["configurable"]["thread_id"]
+            if thread_id == name:
+                return name
+            if thread_id.startswith(name):
+                found.add(thread_id)
     if len(found) == 1:
         return found.pop()
     raise BadInput(

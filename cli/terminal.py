@@ -137,6 +137,16 @@ class SilentSteps(Steps):
         """Show nothing."""
 
 
+DOING = {
+    "schema_plan": "searching",
+    "search": "reading what was found",
+    "prune": "reading what was found",
+    "review": "writing the answer",
+    "compose": "checking the answer",
+}
+"""What is done after a step, for who waits; "thinking" after the others."""
+
+
 class LiveSteps(Steps):
     """A spinner with the current step, then the answer as it is written; steps that told something stay above it.
 
@@ -161,7 +171,8 @@ class LiveSteps(Steps):
         if self._told and ":" in line:
             self._console.print(line, style="dim", markup=False)
         if event["event"] == "step":
-            self._status.update(Text(f"{event['step']} done{self._shown()}"))
+            # A step is told of at its end: from here on something else is done.
+            self._status.update(Text(f"{DOING.get(event['step'], 'thinking')}{self._shown()}"))
         elif event["event"] == "correction":
             self._written = ""
         elif event["event"] == "token":

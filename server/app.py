@@ -76,14 +76,13 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
         if PAGE.is_dir():
             app.mount("/", PageFiles(directory=PAGE, html=True), name="page")
     add_handlers(app, ours_only=inside)
-    if not inside:
-        app.add_middleware(Conditional)
-        app.add_middleware(GZipMiddleware, minimum_size=1_000)
+    app.add_middleware(Conditional)
+    app.add_middleware(GZipMiddleware, minimum_size=1_000)
     app.add_middleware(BoundedBodies, uploads_only=inside)
     app.add_middleware(Gate, state=app.state, open_paths=() if inside else _page_paths())
     app.add_middleware(Counted, metrics=app.state.metrics)
+    app.add_middleware(RequestIds)
     if not inside:
-        app.add_middleware(RequestIds)
         app.add_middleware(OtherSites)
     return app
 

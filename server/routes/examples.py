@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from citegraph.corpus.filters.clause import Clause
-from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.field import Field
+from citegraph.run.answer_types import Answer, Table
 from citegraph.run.services import Corpus
 from server.routes.value_schemas import Example
 
@@ -45,6 +46,47 @@ def _of_bucket(corpus: Corpus, bucket: Bucket) -> Iterator[Example]:
     if years:
         question = f"List the {things} of {years[0].label}"
         yield Example(question=question, bucket=bucket.name, kind="list")
+
+
+def next_of(corpus: Corpus, answer: Answer) -> list[Example]:
+    """Return up to three questions that go on from an answer; those over several documents keep its filters. Blocking."""
+    if answer.status not in ("answered", "partial") or len(answer.buckets) != 1:
+        return []
+    bucket = corpus.buckets.get(answer.buckets[0])
+    if bucket is None:
+        return []
+    made = _of_table(bucket, answer.table, answer) if answer.table else _of_document(corpus, bucket, answer)
+    return [example for example in made if example.question != answer.question][:3]
+
+
+def _of_table(bucket: Bucket, table: Table, answer: Answer) -> Iterator[Example]:
+    """Yield what else can be asked of the documents of a table."""
+    things, given = _several(bucket.nouns[0]), {*table.columns[:1]}
+    given |= {item.field for item in answer.filters if item.status == "applied" and item.operator == "="}
+    grouped = not table.doc_ids
+    named = [field for field in bucket.entity_fields if _kind(bucket, field) == "organization"]
+    if bucket.main_amount:
+        if not grouped and answer.intent != "compute":
+            yield Example(question=f"What is the sum of the {things}?", bucket=bucket.name, kind="sum")
+        if named and named[0] not in given:
+            question = f"Total of the {things} by {_word(bucket, named[0])}"
+            yield Example(question=question, bucket=bucket.name, kind="groups")
+        if bucket.main_date and f"{bucket.main_date}.month" not in given:
+            yield Example(question=f"Total of the {things} by month", bucket=bucket.name, kind="groups")
+    if grouped or answer.intent == "compute":
+        yield Example(question=f"List the {things}", bucket=bucket.name, kind="list")
+
+
+def _of_document(corpus: Corpus, bucket: Bucket, answer: Answer) -> Iterator[Example]:
+    """Yield questions for other values of the document that an answer cites, if it is one."""
+    cited = sorted({citation.doc_id for citation in answer.citations})
+    values = (corpus.annotations.get(cited[0], bucket.name) or {}) if len(cited) == 1 else {}
+    for field in bucket.fields:
+        value = values.get(field.name)
+        if field.type in (*ASKED_FOR, "date") and value is not None and show(value) not in answer.text:
+            # By its name: its first word alone may be another field's in a document ("date", "net").
+            question = f"What is the {field.name.replace('_', ' ')}?"
+            yield Example(question=question, bucket=bucket.name, kind="value", documents=cited)
 
 
 def _value_question(corpus: Corpus, bucket: Bucket) -> str | None:

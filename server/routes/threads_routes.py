@@ -5,11 +5,15 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from citegraph.run.answer_types import Answer
 from graph.langsmith import reader_feedback
 from graph.session import Session
 from server.logs import write
 from server.problems import RESPONSES, Refused
+from server.routes.browsing import reading
+from server.routes.examples import next_of
 from server.routes.thread_turns import turns_of
+from server.routes.value_schemas import Example
 from server.running import ServerAlone, Who
 from server.schemas import Rating, Thread, ThreadId, Threads, ThreadState, Title, Turn
 
@@ -43,6 +47,18 @@ async def thread(server: ServerAlone, who: Who, thread_id: ThreadId) -> ThreadSt
         for turn in await turns_of(server.session, thread_id)
     ]
     return ThreadState(**record.model_dump(), turns=turns, **await state_of(server.session, thread_id))
+
+
+@router.get("/{thread_id}/next")
+async def next_questions(server: ServerAlone, who: Who, thread_id: ThreadId) -> list[Example]:
+    """Return questions that go on from a thread's last answer; those over several documents keep its filters."""
+    await asyncio.to_thread(server.threads.get, thread_id, who.name)
+    turns = await turns_of(server.session, thread_id)
+    last = turns[-1].answer if turns else None
+    if not last:
+        return []
+    answer = Answer.model_validate(last)
+    return await reading(server, who, lambda corpus: next_of(corpus, answer))
 
 
 @router.patch("/{thread_id}")

@@ -103,3 +103,4 @@ class Example(BaseModel):
     question: str
     bucket: str
     kind: Literal["sum", "list", "value", "groups"]
+    documents: list[str] = Field([], description="The only documents to ask it of; none: all.")

@@ -32,7 +32,7 @@ class Conditional:
 
         async def answer(message: Message) -> None:
             nonlocal held
-            if message["type"] == "http.response.start":
+            if message["type"] == "http.response.start" and not _streams(message):
                 held = message
                 return
             if message["type"] != "http.response.body" or held is None:
@@ -46,12 +46,20 @@ class Conditional:
         await self.app({**scope, "method": "GET"} if head else scope, receive, answer)
 
 
+def _streams(start: Message) -> bool:
+    """Tell whether a reply is events, whose client waits for its head."""
+    return "event-stream" in Headers(raw=start["headers"]).get("content-type", "")
+
+
 def _marked(start: Message, body: Message, known: str) -> bool:
     """Give a whole reply its ETag; return whether the client has it, the start then being 304."""
     headers = MutableHeaders(raw=start["headers"])
     start["headers"] = headers.raw
-    whole = start["status"] == 200 and not body.get("more_body", False)
-    if not whole or "no-store" in headers.get("cache-control", ""):
+    # Inside LangGraph Server an empty part may follow the whole body.
+    ended = not body.get("more_body", False) or headers.get("content-length") == str(
+        len(body.get("body", b""))
+    )
+    if start["status"] != 200 or not ended or "no-store" in headers.get("cache-control", ""):
         return False
     if "etag" not in headers:
         # Weak: what is compressed on the way is the same reply.

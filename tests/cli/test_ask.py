@@ -85,12 +85,12 @@ def test_the_answer_is_shown_at_a_terminal_as_it_is_written_and_taken_away() -> 
     assert "correction: Y was wrong" in screen.getvalue()
     assert written(steps) == "writing\nIt is X [lease]."
     steps(step("compose"))
-    assert written(steps) == "compose done\nIt is X [lease].", "it stays until the run ends"
+    assert written(steps) == "checking the answer\nIt is X [lease].", "it stays until the run ends"
     steps(token("x" * 5000))
     assert len(written(steps)) < 80 * 20
     steps.pause()
     steps(step("clarify"))
-    assert written(steps) == "clarify done"
+    assert written(steps) == "thinking"
     steps.pause()
 
 
@@ -126,7 +126,7 @@ def test_answer_on_stdout_steps_on_stderr(run: Run, session: ScriptedSession) ->
         "It is X [1].\n\n"
         "Sources:\n  [1] lease.pdf (page 3): “governed by the law of X”\n\n"
         "Filters:\n  contracts: party = Acme (1 document)\n  contracts: year = 2x (dropped)\n\n"
-        "Notes:\n  schema_plan: no such year\n"
+        "Notes:\n  no such year\n"
     )
     assert result.err == (
         "route: contracts 0.91\n"
@@ -251,7 +251,10 @@ def test_options_become_the_context(run: Run, session: ScriptedSession) -> None:
             ("q", "-c", "max_rounds=21"),
             "max_rounds=21: Input should be less than or equal to 20 (integer, >= 1, <= 20)",
         ),
-        (("q", "-c", "max_round=2"), "'max_round' is no setting of a run; there are mode, buckets, filters,"),
+        (
+            ("q", "-c", "max_round=2"),
+            "'max_round' is no setting of a run; there are mode, buckets, documents, filters,",
+        ),
         (("q", "-c", "today=tomorrow"), "today=tomorrow"),
         (("q", "-c", "models=m"), "write a JSON object"),
         (("q", "--no-such-option"), "--no-such-option"),

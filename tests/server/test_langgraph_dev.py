@@ -242,6 +242,18 @@ def test_a_context_out_of_bounds_is_refused(context: dict[str, Any], said: str, 
         assert client.crons.search() == []
 
 
+def test_replies_have_what_those_of_the_other_server_have(address: str) -> None:
+    with httpx.Client(base_url=address) as client:
+        given = client.get("/buckets", headers={"X-Request-ID": "mine-7", "Accept-Encoding": "gzip"})
+        assert given.headers["X-Request-ID"] == "mine-7"
+        assert given.headers["Content-Encoding"] == "gzip"
+        known = {"If-None-Match": given.headers["ETag"]}
+        assert client.get("/buckets", headers=known).status_code == 304
+        head = client.head("/buckets")
+        assert (head.status_code, head.content) == (200, b"")
+        assert client.get("/assistants/agent/schemas").headers["X-Request-ID"]
+
+
 def test_a_mistake_in_the_context_ends_in_an_answer(client: SyncLangGraphClient) -> None:
     answer = answer_of(run(client, None, input={"query": LOOKUP}, context={"buckets": ["poems"]}))
     assert answer.status == "failed"

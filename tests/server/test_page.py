@@ -337,6 +337,24 @@ def test_an_example_is_asked_by_a_click(page: Page) -> None:
     assert "Answered" in turn.find_element(By.CSS_SELECTOR, ".standing").text
 
 
+def test_what_may_be_asked_next_is_offered_and_keeps_what_was_meant(page: Page) -> None:
+    turn = page.ask(SUM)
+    page.until("return document.querySelectorAll('ul.next button').length > 1")
+    assert "Total of the invoices by vendor" not in texts(turn, "ul.next button"), "one vendor is meant"
+    page.button("Total of the invoices by month", "ul.next").click()
+    turn = page.answered(1)
+    assert "4 groups" in turn.text
+    assert turn.text.count("Cobaltine Cloud Inc.") >= 1
+    assert len(page.all("ul.next")) <= 1, "only the newest answer is gone on from"
+    page.open_fresh()
+    page.ask(LOOKUP)
+    page.until("return document.querySelectorAll('ul.next button').length > 0")
+    page.one("ul.next button").click()
+    turn = page.answered(1)
+    assert "Answered" in turn.text
+    assert set(texts(turn, ".source-name")) == set(texts(page.all("article")[0], ".source-name"))
+
+
 def test_an_error_keeps_the_question_and_offers_it_again(page: Page) -> None:
     page.ask(LOOKUP)
     page.driver.execute_cdp_cmd("Network.enable", {})

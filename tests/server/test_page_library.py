@@ -70,6 +70,7 @@ def test_chosen_documents_alone_are_asked(page: Page) -> None:
     turn = page.answered(0)
     assert "3,720.00 USD" in turn.text
     assert "Asked of 2 chosen documents alone." in turn.text
+    assert "as CSV" not in turn.text, "a file of all that match would hold others too"
     page.button("Ask all documents again", ".composer-scope").click()
     assert "10,290.00 USD" in page.ask("What is the sum of all COBALTINE CLOUD INC. invoices?").text
 

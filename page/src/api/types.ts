@@ -231,4 +231,6 @@ export interface Example {
   question: string;
   bucket: string;
   kind: "sum" | "list" | "value" | "groups";
+  /** The only documents to ask it of; none: all. */
+  documents: string[];
 }

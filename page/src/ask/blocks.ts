@@ -191,5 +191,8 @@ export function repeatedBy(answer: Answer, blocks: Block[]): Set<Block> {
   return new Set(leads ? [lead, ...said] : said);
 }
 
+/** Whether a question was asked of chosen documents alone. */
+export const isScoped = (answer: Pick<Answer, "notes">): boolean => answer.notes.some((note) => note.kind === "scope");
+
 const HELD = new Set(["supported", "derived"]);
 export const holds = (claim: Claim): boolean => HELD.has(claim.verdict);

@@ -1,7 +1,7 @@
 // The conversation: its questions, what the server tells of them while it works, and what becomes of a reply.
 import { batch, computed, signal } from "@preact/signals";
 import { getJson, Problem, sendJson, stream } from "../api/client";
-import type { Answer, Clarification, DocumentSummary, Exchange, Filter, RunContext, RunEvent, ThreadState } from "../api/types";
+import type { Answer, Clarification, DocumentSummary, Example, Exchange, Filter, RunContext, RunEvent, ThreadState } from "../api/types";
 import { address, go } from "../routing";
 import { chosenModels } from "../settings/models";
 import { listThreads } from "../threads/list";
@@ -243,6 +243,13 @@ export function refilter(turn: Turn, filter: Filter | null, instead: string | nu
   const kept = (context.filters ?? []).filter((text) => !filter || inferred || fieldOf(text) !== filter.field);
   const without = inferred ? [...new Set([...(context.without ?? []), filter.field])] : (context.without ?? []);
   return ask(turn.question, { ...context, filters: instead ? [...kept, instead] : kept, without });
+}
+
+/** Ask a question that goes on from an answer: of the document that it names, or with the answer's filters. */
+export function goOnWith(turn: Turn, next: Example): Promise<void> {
+  if (next.documents.length) return ask(next.question, { buckets: [next.bucket], documents: next.documents });
+  const applied = turn.answer!.filters.filter((one) => one.bucket === next.bucket && one.status === "applied");
+  return ask(next.question, { ...turn.context, buckets: [next.bucket], filters: applied.map(writtenFilter) });
 }
 
 export async function rate(turn: Turn, score: number): Promise<void> {

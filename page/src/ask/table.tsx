@@ -10,7 +10,7 @@ import { Icon } from "../ui/icon";
 import { trying } from "../ui/parts";
 import { spoken, t } from "../words";
 import { cellOf, compare, currenciesOf, kindOf, seriesOf, type Cell } from "./cells";
-import { holds } from "./blocks";
+import { holds, isScoped } from "./blocks";
 import { printing } from "./printing";
 import { CiteLink } from "./cite";
 import { writtenFilter } from "./conversation";
@@ -241,7 +241,7 @@ function CellText({ cell }: { cell: Cell }) {
 
 /** The address of all documents that match, where the table shows only some of them. */
 function wholeList(answer: Answer, rows: number): string | null {
-  if (!answer.table?.doc_ids.length || (answer.matched ?? 0) <= rows || answer.buckets.length !== 1) return null;
+  if (!answer.table?.doc_ids.length || (answer.matched ?? 0) <= rows || answer.buckets.length !== 1 || isScoped(answer)) return null;
   const applied = answer.filters.filter((filter) => filter.status === "applied");
   const plain = applied.every((filter) => !Array.isArray(filter.value) || ["in", "not in", "between"].includes(filter.operator));
   if (!plain) return null;

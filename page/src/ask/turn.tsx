@@ -1,11 +1,15 @@
 // One question with everything that came of it.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { getJson } from "../api/client";
+import type { Example } from "../api/types";
 import { copyText, IconButton, MenuButton, tell, trying } from "../ui/parts";
 import { Icon } from "../ui/icon";
 import { isWord, t } from "../words";
 import { AnswerView } from "./answer";
-import { again, ask, goOn, pending, rate, reply, type Turn } from "./conversation";
+import { again, ask, goOn, goOnWith, pending, rate, reply, thread, type Turn } from "./conversation";
+import { isScoped } from "./blocks";
 import { answerAsText } from "./export";
+import { KINDS } from "./kinds";
 
 export function TurnView({ turn, last }: { turn: Turn; last: boolean }) {
   const [editing, setEditing] = useState(false);
@@ -188,11 +192,29 @@ function Clarify({ turn }: { turn: Turn }) {
   );
 }
 
-/** What to do next, from what the answer is. */
+/** What to do next, from what the answer is: questions that go on from it. */
 function Next({ turn }: { turn: Turn }) {
+  const [found, setFound] = useState<Example[]>([]);
   const answer = turn.answer!;
-  if (answer.status === "answered" || answer.status === "partial") return null;
-  return <p class="next faint">{answer.status === "failed" ? t("next.failed") : t("next.unanswerable")}</p>;
+  const goesOn = answer.status === "answered" || answer.status === "partial";
+  // Of a turn of an earlier visit it is not kept which documents it was asked of.
+  const known = !isScoped(answer) || !!turn.context.documents?.length;
+  useEffect(() => {
+    if (goesOn && known && thread.value) void getJson<Example[]>(`threads/${thread.value}/next`).then(setFound, () => undefined);
+  }, [answer]);
+  if (!goesOn) return <p class="next faint">{answer.status === "failed" ? t("next.failed") : t("next.unanswerable")}</p>;
+  if (!found.length) return null;
+  return (
+    <ul class="next" aria-label={t("next.ask")}>
+      {found.map((next) => (
+        <li>
+          <button type="button" class="chip" onClick={() => goOnWith(turn, next)}>
+            <Icon name={KINDS[next.kind]} size={15} /> {next.question}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 export { MenuButton };

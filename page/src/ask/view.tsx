@@ -6,12 +6,13 @@ import { about, buckets } from "../library/buckets";
 import { address, urlTo } from "../routing";
 import { deleteThread, renameThread } from "../threads/list";
 import { focusBox } from "../ui/focus";
-import { Icon, type IconName } from "../ui/icon";
+import { Icon } from "../ui/icon";
 import { copyText, Dialog, MenuButton, sure, trying } from "../ui/parts";
 import { moment, t } from "../words";
 import { Composer } from "./composer";
 import { ask, draft, fresh, opening, thread, title, turns } from "./conversation";
 import { keepMarkdown } from "./export";
+import { KINDS } from "./kinds";
 import { printing } from "./printing";
 import { TurnView } from "./turn";
 
@@ -112,8 +113,6 @@ export async function removeThread(id: string, name: string): Promise<void> {
     if (thread.value === id) fresh();
   });
 }
-
-const KINDS: Record<Example["kind"], IconName> = { sum: "sum", list: "table", value: "search", groups: "bars" };
 
 function Welcome() {
   const [examples, setExamples] = useState<Example[] | null>(null);

@@ -49,7 +49,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
           const listed = await getJson<{ documents: DocumentSummary[]; total: number }>(`documents?${query}`);
           setFound(listed);
           setProblem("");
-          if (!columns.length && listed.documents.length) setColumns([...telling(await bucketDetail(bucket), listed.documents), ADDED]);
+          if (!columns.length && listed.documents.length) setColumns(telling(await bucketDetail(bucket), listed.documents));
         } catch (error) {
           setProblem((error as Error).message);
         }
@@ -290,13 +290,14 @@ function Shown({ value, field }: { value: string | undefined; field: Field | und
 /** Dates and amounts: narrow, and what one looks for first. */
 const inSight = (field: Field): boolean => field.type === "date" || field.type === "money";
 
-/** The fields that say most at a glance: those that most of the documents have, short ones; dates and amounts first. */
+/** What says most at a glance: fields that most of the documents have, short ones, dates and amounts first; and when they came in, if that is known. */
 function telling(detail: BucketDetail, documents: DocumentSummary[]): string[] {
   const share = (field: Field) => documents.filter((one) => one.metadata[field.name]).length / documents.length;
   const title = (field: Field) => documents.every((one) => one.metadata[field.name] === undefined || one.metadata[field.name] === one.title);
-  return detail.fields
+  const added = documents.some((one) => one.added) ? [ADDED] : [];
+  const fields = detail.fields
     .filter((field) => field.type !== "text" && field.type !== "keywords" && share(field) >= 0.5 && !title(field))
-    .slice(0, COLUMNS)
-    .sort((one, other) => Number(inSight(other)) - Number(inSight(one)))
-    .map((field) => field.name);
+    .slice(0, COLUMNS);
+  const named = (seen: boolean) => fields.filter((field) => inSight(field) === seen).map((field) => field.name);
+  return [...named(true), ...added, ...named(false)];
 }

@@ -51,6 +51,8 @@ export function PdfView({ detail, place, onUndrawable }: { detail: DocumentDetai
       findController: find,
       annotationMode: AnnotationMode.ENABLE,
       annotationEditorMode: -1,
+      // Makes links of what only looks like one, and tells of an error when one zooms meanwhile.
+      enableAutoLinking: false,
       imageResourcesPath: new URL("images/", PDF).href,
       removePageBorders: true,
     });

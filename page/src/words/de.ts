@@ -101,6 +101,7 @@ export const de: Record<keyof typeof en, string> = {
   "library.upload": "Hochladen",
   "menu": "Menü",
   "nav": "Hauptmenü",
+  "next.ask": "Als Nächstes fragen",
   "next.failed": "Fragen Sie noch einmal, oder mit anderen Worten.",
   "next.unanswerable": "Nennen Sie das Dokument oder Wörter, die darin stehen, oder sehen Sie in die Bibliothek.",
   "opening": "Wird geöffnet …",

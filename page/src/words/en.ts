@@ -100,6 +100,7 @@ export const en = {
   "library.upload": "Upload",
   "menu": "Menu",
   "nav": "Main",
+  "next.ask": "Ask next",
   "next.failed": "Ask again, or say it in other words.",
   "next.unanswerable": "Name the document or use words that stand in it, or look into the library.",
   "opening": "Opening …",

@@ -101,6 +101,7 @@ export const fr: Record<keyof typeof en, string> = {
   "library.upload": "Importer",
   "menu": "Menu",
   "nav": "Principal",
+  "next.ask": "Demander ensuite",
   "next.failed": "Redemandez, ou dites-le autrement.",
   "next.unanswerable": "Nommez le document ou des mots qui s’y trouvent, ou regardez dans la bibliothèque.",
   "opening": "Ouverture …",
