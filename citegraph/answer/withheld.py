@@ -156,7 +156,9 @@ def values_beside(
         there = hard_facts(value)
         if not there:
             return not set(content_stems(value)) <= set(content_stems(said))
-        alike = any(facts_agree(one, other, said) for one in there for other in facts)
+        alike = any(
+            facts_agree(one, other, said) or same_number(one, other) for one in there for other in facts
+        )
         return of_one_kind(facts, there) and not alike and not digits_of(value) <= known
 
     groups = [[item.part(a, b) for a, b in _pieces(item.text, new)] for item in passages]
@@ -208,6 +210,12 @@ def of_one_kind(some: Sequence[Fact], others: Sequence[Fact]) -> bool:
         for one in some
         for other in others
     )
+
+
+def same_number(one: Fact, other: Fact) -> bool:
+    """Tell whether two values are the same number, of which one stands without its unit ("11.1", "11.10 dB")."""
+    read = set(one.raw or one.amounts) & set(other.raw or other.amounts)
+    return bool(read) and (bare(one) or bare(other))
 
 
 def bare(fact: Fact) -> bool:

@@ -166,6 +166,12 @@ def test_a_line_that_answers_less_surely_stands_beside_nothing(form: str) -> Non
 
 
 @pytest.mark.usefixtures("faint")
+def test_a_number_without_its_unit_is_the_same_number() -> None:
+    text = "Dock fee: 40.00 EUR.\n\nThe dock fee at Hollund is 40 for boats.\n"
+    assert beside("The dock fee is 40.", "40 for", {"tariff": text}) == []
+
+
+@pytest.mark.usefixtures("faint")
 def test_no_line_stands_beside_an_answer_that_repeats_it_or_is_of_another_kind() -> None:
     same = "The dock fee at Hollund is 77.00 EUR. " + FAINT_SIGN
     assert beside("The dock fee is 77 EUR.", FAINT_SIGN, {"tariff": same}) == []
