@@ -163,10 +163,13 @@ def values_beside(
 
     groups = [[item.part(a, b) for a, b in _pieces(item.text, new)] for item in passages]
     places = [(group, at) for group in groups for at, line in enumerate(group) if states(line)]
-    faint = speaks_faintly(
-        " ".join(line.text for line in group[max(0, at - before) : at + 1 + behind])
-        for group, at in places
-        for before, behind in ((0, 0), (1, 0), (0, 1), (1, 1))
+    faint = (
+        sign_of(
+            " ".join(line.text for line in group[max(0, at - before) : at + 1 + behind])
+            for group, at in places
+            for before, behind in ((0, 0), (1, 0), (0, 1), (1, 1))
+        )
+        >= FAINT
     )
     stating, docs = dict.fromkeys(group[at] for group, at in places), {doc_id for doc_id, _, _ in cited}
     lines = dict.fromkeys(line for group in groups for line in group if line not in stating)
@@ -191,7 +194,8 @@ def values_beside(
             or (named and not faint)
         ):
             continue
-        if not (faint and speaks_faintly([line.text])):
+        # One with a sign itself is worth no less than what is cited only where its own is the weaker one.
+        if not faint or sign_of([line.text]) < max(FAINT, sign_of(item.text for item in stating)):
             found[line.doc_id] = _printed(line, span.start, span.end, known)
     return list(found.values())[:MOST]
 
@@ -223,10 +227,10 @@ def bare(fact: Fact) -> bool:
     return not fact.dimension and not fact.noun
 
 
-def speaks_faintly(texts: Iterable[str]) -> bool:
-    """Tell whether one of some texts bears a faint sign of speaking to a program; blocking."""
+def sign_of(texts: Iterable[str]) -> float:
+    """Return the probability that one of some texts speaks to a program, the highest of them; blocking."""
     plain = [undisguised(text)[0].strip() for text in dict.fromkeys(texts)]
-    return max(speak_to_program(plain), default=0.0) >= FAINT
+    return max(speak_to_program(plain), default=0.0)
 
 
 def _printed(stretch: Stretch, start: int, end: int, known: set[str]) -> Stretch:
