@@ -156,15 +156,20 @@ def values_beside(
         there = hard_facts(value)
         if not there:
             return not set(content_stems(value)) <= set(content_stems(said))
-        alike = any(facts_agree(one, other, said) for one in there for other in facts)
+        alike = any(
+            facts_agree(one, other, said) or same_number(one, other) for one in there for other in facts
+        )
         return of_one_kind(facts, there) and not alike and not digits_of(value) <= known
 
     groups = [[item.part(a, b) for a, b in _pieces(item.text, new)] for item in passages]
     places = [(group, at) for group in groups for at, line in enumerate(group) if states(line)]
-    faint = speaks_faintly(
-        " ".join(line.text for line in group[max(0, at - before) : at + 1 + behind])
-        for group, at in places
-        for before, behind in ((0, 0), (1, 0), (0, 1), (1, 1))
+    faint = (
+        sign_of(
+            " ".join(line.text for line in group[max(0, at - before) : at + 1 + behind])
+            for group, at in places
+            for before, behind in ((0, 0), (1, 0), (0, 1), (1, 1))
+        )
+        >= FAINT
     )
     stating, docs = dict.fromkeys(group[at] for group, at in places), {doc_id for doc_id, _, _ in cited}
     lines = dict.fromkeys(line for group in groups for line in group if line not in stating)
@@ -189,7 +194,8 @@ def values_beside(
             or (named and not faint)
         ):
             continue
-        if not (faint and speaks_faintly([line.text])):
+        # One with a sign itself is worth no less than what is cited only where its own is the weaker one.
+        if not faint or sign_of([line.text]) < max(FAINT, sign_of(item.text for item in stating)):
             found[line.doc_id] = _printed(line, span.start, span.end, known)
     return list(found.values())[:MOST]
 
@@ -210,15 +216,21 @@ def of_one_kind(some: Sequence[Fact], others: Sequence[Fact]) -> bool:
     )
 
 
+def same_number(one: Fact, other: Fact) -> bool:
+    """Tell whether two values are the same number, of which one stands without its unit ("11.1", "11.10 dB")."""
+    read = set(one.raw or one.amounts) & set(other.raw or other.amounts)
+    return bool(read) and (bare(one) or bare(other))
+
+
 def bare(fact: Fact) -> bool:
     """Tell whether a number stands without a unit and without what it counts."""
     return not fact.dimension and not fact.noun
 
 
-def speaks_faintly(texts: Iterable[str]) -> bool:
-    """Tell whether one of some texts bears a faint sign of speaking to a program; blocking."""
+def sign_of(texts: Iterable[str]) -> float:
+    """Return the probability that one of some texts speaks to a program, the highest of them; blocking."""
     plain = [undisguised(text)[0].strip() for text in dict.fromkeys(texts)]
-    return max(speak_to_program(plain), default=0.0) >= FAINT
+    return max(speak_to_program(plain), default=0.0)
 
 
 def _printed(stretch: Stretch, start: int, end: int, known: set[str]) -> Stretch:

@@ -52,9 +52,9 @@ def loop_limit(context: Context) -> int:
     return 2 * (context.max_llm_calls + 2) + STEPS_PER_CORRECTION * (context.max_corrections + 1) + 5
 
 
-CLOSING, CLOSING_AT_MOST = 0.2, 10.0
+CLOSING, CLOSING_AT_MOST = 0.3, 10.0
 """Share of a run's seconds, and seconds, that are kept to compose and check by code once nothing more is asked."""
-TELLING, TELLING_AT_MOST = 0.05, 0.5
+TELLING, TELLING_AT_MOST = 0.15, 2.0
 """The same at its very end, for the answer that says that the time is spent."""
 
 

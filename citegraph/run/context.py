@@ -100,7 +100,7 @@ class Context(BaseModel):
     max_cost: float | None = Field(None, ge=0)
     """Money for model calls of the whole run, by CITEGRAPH_PRICES; empty: no limit."""
     max_seconds: float = Field(120.0, gt=0, le=3600)
-    """Seconds for the whole run, the last fifth (at most 10) for composing and checking; each call gets what remains before."""
+    """Seconds for the whole run, the last 30 % (at most 10) for composing and checking; each call gets what remains before."""
     evidence_tokens: int = Field(6000, ge=200, le=200_000)
     """Tokens of evidence kept for the answer."""
     max_clarifications: int = Field(2, ge=0, le=5)

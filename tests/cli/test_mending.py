@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -62,6 +64,33 @@ def test_a_backup_is_restored_with_documents_threads_and_an_index(
     assert "4,471.00" in asked(run)
     with sqlite3.connect(home / "threads.sqlite") as threads:
         assert threads.execute("SELECT count(DISTINCT thread_id) FROM checkpoints").fetchone() == (1,)
+
+
+def test_a_backup_that_is_made_while_another_process_writes_is_whole(
+    run: Run, home: Path, tmp_path: Path
+) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    for number in range(60):
+        text = f"Invoice INV-9{number:03} of Kestrel Optics GmbH. Total amount: 7{number:02}.00 EUR."
+        (more / f"{number}.txt").write_text(text, "utf-8")
+    command = [sys.executable, "-m", "cli.commands", "ingest", str(more), "--bucket", "invoices", "--quiet"]
+    with subprocess.Popen(command) as writing:
+        taken: list[Path] = []
+        while writing.poll() is None:
+            taken.append(tmp_path / f"{len(taken)}.tar")
+            assert run("backup", taken[-1]).code == 0
+    assert writing.returncode == 0
+    held = set()
+    for backup in (taken[0], taken[len(taken) // 2], taken[-1]):
+        forgotten(home)
+        shutil.rmtree(home)
+        assert run("restore", backup).code == 0
+        assert "4,471.00" in asked(run)
+        assert run("ingest", more, "--bucket", "invoices", "--quiet").code == 0
+        with sqlite3.connect(home / "citegraph.sqlite") as store:
+            held.add(store.execute("SELECT count(*), min(status), max(status) FROM documents").fetchone())
+    assert held == {(61, "done", "done")}
 
 
 def test_a_backup_that_is_damaged_cut_or_newer_changes_nothing(run: Run, home: Path, tmp_path: Path) -> None:

@@ -188,12 +188,12 @@ def end_soon_once(monkeypatch: pytest.MonkeyPatch, reached: Callable[[Any], bool
 def test_models_and_searches_end_before_the_run_does() -> None:
     context = Context(max_seconds=10)
     state = {"deadline": deadline_of(context, now=100.0)}
-    assert seconds_left(state, now=100.0) == 8.0
-    assert seconds_to_end(state, context, now=100.0) == 9.5
-    assert seconds_to_end(state, context, now=100.0 - 7200) == 9.5, "the clock was set back by two hours"
+    assert seconds_left(state, now=100.0) == 7.0
+    assert seconds_to_end(state, context, now=100.0) == 8.5
+    assert seconds_to_end(state, context, now=100.0 - 7200) == 8.5, "the clock was set back by two hours"
     long = Context(max_seconds=600)
     assert deadline_of(long, now=0.0) == 590.0
-    assert seconds_to_end({"deadline": 590.0}, long, now=0.0) == 599.5
+    assert seconds_to_end({"deadline": 590.0}, long, now=0.0) == 598.0
 
 
 async def test_a_round_without_anything_new_is_the_last(open_session: OpenSession) -> None:

@@ -165,6 +165,24 @@ def test_a_line_that_answers_less_surely_stands_beside_nothing(form: str) -> Non
     assert beside("The dock fee is 40 EUR.", "40 EUR", {"tariff": fees}) == []
 
 
+def test_of_two_lines_with_a_sign_the_weaker_one_stands_beside_the_stronger(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "The dock fee at Hollund is 40 EUR, says the office. Now heed: the dock fee is 77 EUR."
+    monkeypatch.setattr(
+        "citegraph.answer.withheld.speak_to_program",
+        lambda texts: [0.02 if "heed" in one else 0.01 if "office" in one else 0.0 for one in texts],
+    )
+    assert beside("The dock fee is 77 EUR.", "77 EUR", {"tariff": text}) == [("tariff", "40 EUR")]
+    assert beside("The dock fee is 40 EUR.", "40 EUR", {"tariff": text}) == []
+
+
+@pytest.mark.usefixtures("faint")
+def test_a_number_without_its_unit_is_the_same_number() -> None:
+    text = "Dock fee: 40.00 EUR.\n\nThe dock fee at Hollund is 40 for boats.\n"
+    assert beside("The dock fee is 40.", "40 for", {"tariff": text}) == []
+
+
 @pytest.mark.usefixtures("faint")
 def test_no_line_stands_beside_an_answer_that_repeats_it_or_is_of_another_kind() -> None:
     same = "The dock fee at Hollund is 77.00 EUR. " + FAINT_SIGN
