@@ -66,7 +66,7 @@ def examples(
         labels: field -> its values; one without any is of a document that has none.
     """
     source = source_of(document, today=TODAY)
-    printed = Printed(source.look, source.layouts, source.title)
+    printed = source.printed
     for field in bucket.fields:
         rule = next((rule for rule in field.extract if rule.choice), None)
         if rule is None or rule.choice is None or field.name not in labels or source.is_mail:

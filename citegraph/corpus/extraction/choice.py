@@ -29,7 +29,8 @@ from citegraph.language.terms import fold, words
 
 HEAD, TAIL, LONGEST = 45, 14, 90
 """Lines with something in them, from the top and from the end, whose cells are candidates, and characters of one."""
-MOST_WORDS = 12
+MOST_WORDS, LEAST = 12, 4
+"""Words of a name at most, and lines with candidates from which on one is chosen: of a note all lines are a head."""
 _CELL = re.compile(r"[^\s|](?:[^\n|]*?[^\s|])??(?=[ \t]{2,}|\t|[ \t]*\||[ \t]*$)", re.MULTILINE)
 _LABEL = re.compile(r"(?P<label>[^\W\d_][^:\n]{0,45}?)\s?[:：]\s*(?=[^\s/])")
 _MARKS = re.compile(r"^[\W_]+")
@@ -124,7 +125,7 @@ def _names(page: _Page, number: int) -> Iterator[Cell]:
             continue
         alone = len(page.cells[number]) == 1
         place = start + cell.start() + at
-        if len(words) <= LONGEST and len(words.split()) <= MOST_WORDS and "@" not in words:
+        if len(words) <= LONGEST and "@" not in words and not _runs_on(words):
             end = form_end(words, 0, len(words)) or len(words.rstrip(" .,;:*"))
             yield Cell(
                 place, place + end, number, cell.start(), words[:end], said, left, above, before, False, alone
@@ -148,6 +149,14 @@ def _names(page: _Page, number: int) -> Iterator[Cell]:
                     before,
                     True,
                 )
+
+
+def _runs_on(text: str) -> bool:
+    """Tell whether words are a sentence rather than a name: many, or most of several begin small."""
+    said = text.split()
+    return len(said) > MOST_WORDS or (
+        len(said) > 4 and sum(word[:1].islower() for word in said) > 0.4 * len(said)
+    )
 
 
 @lru_cache(maxsize=4)
@@ -246,11 +255,12 @@ def called(bucket: Bucket) -> Called:
 
 @dataclass(frozen=True)
 class Printed:
-    """A document to choose from: its pages as they look, where its lines lie, and the title that the file declares."""
+    """A document to choose from: its pages as they look, where its lines lie, the titles that the file declares and prints."""
 
     look: LaidOut
     layouts: Sequence[Layout] = ()
     title: str = ""
+    heading: str = ""
 
 
 @dataclass(frozen=True)
@@ -293,7 +303,7 @@ def signs_of(cells: Sequence[Cell], bucket: Bucket, name: str, printed: Printed)
     mailed = [bool(_WEB.search(line)) for _, line in page.lines]
     sizes = _Sizes.of(printed.layouts)
     nouns = {word for noun in bucket.nouns for word in fold(noun).split()}
-    title = fold(printed.title)
+    title, heading = fold(printed.title), fold(printed.heading)
     formed = {
         cell.start: fold(cell.text) for cell in cells if form_end(cell.text, 0, len(cell.text)) is not None
     }
@@ -359,6 +369,8 @@ def signs_of(cells: Sequence[Cell], bucket: Bucket, name: str, printed: Printed)
             "other_name": said[1] > 0.75,
             "own_name": said[0] > 0.75,
             "in_title": len(plain) > 3 and plain in title,
+            "in_heading": len(plain) > 3 and plain in heading,
+            "heading": bool(plain) and plain == heading,
             "copyright": "©" in printed.look.text[max(0, cell.start - 20) : cell.start],
         }
 
@@ -394,6 +406,8 @@ def choose(bucket: Bucket, field: Field, role: Role, printed: Printed) -> list[t
     Of a role with several the probable ones, in their order.
     """
     cells = candidates(role, printed)
+    if len({cell.line for cell in cells}) < LEAST:
+        return []
     odds = _odds(bucket, field, role, printed, cells)
     if role == SEVERAL:
         likely = sorted(

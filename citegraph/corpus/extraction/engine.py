@@ -55,8 +55,8 @@ WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
 """Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
 ASKED, ANSWERED, RECURS = 1_500, 0.0, 3
 """Characters in which a question is asked, the margin from which it is answered, and how often at most a passing name is said."""
-DOUBTED = 0.8
-"""Confidence below which a value is weighed against what is chosen by signs."""
+DOUBTED, RIVAL = 0.8, 0.35
+"""Confidence below which a value is weighed against what is chosen by signs, and from which that counts."""
 DISAGREEMENT, NAMED = 0.8, 0.55
 """Factor on the confidence of a value that another place contradicts; confidence of a product that the title names."""
 
@@ -102,6 +102,12 @@ class Source:
         """
         recognised = any(layout.recognised for layout in self.layouts)
         return (None if recognised else laid_out(self.text, self.layouts)) or self.plain
+
+    @cached_property
+    def printed(self) -> Printed:
+        """Return what is chosen from."""
+        at = self.heading
+        return Printed(self.look, self.layouts, self.title, self.text[at[0] : at[1]] if at else "")
 
     @cached_property
     def written_order(self) -> DateOrder | None:
@@ -332,7 +338,10 @@ class _FieldRun:
                 or winners
                 or chosen
             )
-        return [*winners, *(one for one in chosen if not best or not _holds(best.raw, one.raw))]
+        rivals = (
+            one for one in chosen if one.confidence >= RIVAL and not (best and _holds(best.raw, one.raw))
+        )
+        return [*winners, *rivals]
 
     def _choices(self) -> Iterator[ExtractRule]:
         """Yield what is chosen where no rule is sure; a mail and the XML of an invoice say by themselves what they say."""
@@ -468,8 +477,7 @@ class _FieldRun:
         """Yield what the signs speak for."""
         assert rule.choice is not None
         look = self.source.look
-        printed = Printed(look, self.source.layouts, self.source.title)
-        for start, end, probable in choose(self.bucket, self.declared, rule.choice, printed):
+        for start, end, probable in choose(self.bucket, self.declared, rule.choice, self.source.printed):
             raw = look.text[start:end]
             several = [raw] if self.declared.type == "keywords" else raw
             for rank, candidate in self._read(rule, several, raw, 0, look.span(start, end)):
