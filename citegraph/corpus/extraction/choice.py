@@ -400,10 +400,15 @@ def candidates(role: Role, printed: Printed) -> Sequence[Cell]:
     return numbers_in(printed.look.text) if role == "number" else names_in(printed.look.text)
 
 
-def choose(bucket: Bucket, field: Field, role: Role, printed: Printed) -> list[tuple[int, int, float]]:
+def choose(
+    bucket: Bucket, field: Field, role: Role, printed: Printed, held: str = ""
+) -> list[tuple[int, int, float]]:
     """Return (start, end, probability) in the look of the pages of the candidate that is most probably a field's value.
 
     Of a role with several the probable ones, in their order.
+
+    Args:
+        held: what a rule found; where it is half as probable as anything else, nothing is chosen.
     """
     cells = candidates(role, printed)
     if len({cell.line for cell in cells}) < LEAST:
@@ -433,8 +438,16 @@ def choose(bucket: Bucket, field: Field, role: Role, printed: Printed) -> list[t
     if not odds:
         return []
     best = max(odds, key=odds.__getitem__)
+    if any(2 * one >= odds[best] and _holds(held, said) for said, one in odds.items()):
+        return []
     first = next(cell for cell in cells if fold(cell.text) == best)
     return [(first.start, first.end, min(odds[best] / (1 + sum(odds.values())), SURE_OF))]
+
+
+def _holds(one: str, other: str) -> bool:
+    """Tell whether all words of the shorter of two names are in the longer one."""
+    shorter, longer = sorted((set(words(one)), set(words(other))), key=len)
+    return bool(shorter) and shorter <= longer
 
 
 def share(odds: float) -> float:

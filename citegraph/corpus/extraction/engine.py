@@ -44,7 +44,7 @@ from citegraph.encoder.finder import Finder
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity, currency, same_currency
 from citegraph.language.date_order import DateOrder, written_order
-from citegraph.language.terms import fold, language_of, words
+from citegraph.language.terms import fold, language_of
 
 _LONGEST_MATCH = 4_000
 """Characters that a match which begins within reach may have."""
@@ -55,7 +55,7 @@ WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
 """Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
 ASKED, ANSWERED, RECURS = 1_500, 0.0, 3
 """Characters in which a question is asked, the margin from which it is answered, and how often at most a passing name is said."""
-DOUBTED, RIVAL = 0.8, 0.35
+DOUBTED, RIVAL = 0.8, 0.3
 """Confidence below which a value is weighed against what is chosen by signs, and from which that counts."""
 DISAGREEMENT, NAMED = 0.8, 0.55
 """Factor on the confidence of a value that another place contradicts; confidence of a product that the title names."""
@@ -313,6 +313,7 @@ class _FieldRun:
     source: Source
     rows: _Rows
     refused: list[Refused] = field(default_factory=list)
+    held: str = ""
 
     def decide(self) -> Extracted | None:
         """Return the value that the surest rule gives, with what the others say of it."""
@@ -331,6 +332,7 @@ class _FieldRun:
         listed = self.declared.type == "keywords"
         if best and (len(best.value) > 1 if isinstance(best.value, tuple) else best.confidence >= DOUBTED):
             return winners
+        self.held = best.raw if best else ""
         chosen = [winner for rule in self._choices() if (winner := self._winner(rule))]
         if listed:
             return (
@@ -338,10 +340,7 @@ class _FieldRun:
                 or winners
                 or chosen
             )
-        rivals = (
-            one for one in chosen if one.confidence >= RIVAL and not (best and _holds(best.raw, one.raw))
-        )
-        return [*winners, *rivals]
+        return [*winners, *(one for one in chosen if one.confidence >= RIVAL)]
 
     def _choices(self) -> Iterator[ExtractRule]:
         """Yield what is chosen where no rule is sure; a mail and the XML of an invoice say by themselves what they say."""
@@ -477,7 +476,9 @@ class _FieldRun:
         """Yield what the signs speak for."""
         assert rule.choice is not None
         look = self.source.look
-        for start, end, probable in choose(self.bucket, self.declared, rule.choice, self.source.printed):
+        for start, end, probable in choose(
+            self.bucket, self.declared, rule.choice, self.source.printed, self.held
+        ):
             raw = look.text[start:end]
             several = [raw] if self.declared.type == "keywords" else raw
             for rank, candidate in self._read(rule, several, raw, 0, look.span(start, end)):
@@ -689,12 +690,6 @@ class _FieldRun:
 @cache
 def _finder() -> Finder:
     return Finder()
-
-
-def _holds(one: str, other: str) -> bool:
-    """Tell whether all words of the shorter of two names are in the longer one."""
-    shorter, longer = sorted((set(words(one)), set(words(other))), key=len)
-    return shorter <= longer
 
 
 def _goes_on_about(text: str, name: str) -> bool:
