@@ -88,7 +88,7 @@ def score(row: Mapping[str, Any], document: Document, bucket: Bucket, scores: Ma
         if key in LISTS and isinstance(label, list):
             wanted = [item["name"] if isinstance(item, dict) else str(item) for item in label]
             value = held[0][1] if held else ()
-            _pair_off(into, where, wanted, value if isinstance(value, tuple) else (show(value),), _alike)
+            _pair_off(into, where, wanted, value if isinstance(value, tuple) else (show(value),), alike)
             continue
         right = any(says(bucket, name, value, label) for name, value in held)
         into.right += right
@@ -114,7 +114,7 @@ def says(bucket: Bucket, name: str, value: Value, label: Any) -> bool:
         if any(agrees(declared, value, show(one)) for one in read):
             return True
     named = declared.type in {"text", "keyword", "keywords"}
-    return agrees(declared, value, label) or (named and _alike(show(value), str(label)))
+    return agrees(declared, value, label) or (named and alike(show(value), str(label)))
 
 
 def _pair_off(
@@ -141,7 +141,8 @@ def _pair_off(
         into.misses += [(where, "", str(item)) for item in left]
 
 
-def _alike(one: str, other: str) -> bool:
+def alike(one: str, other: str) -> bool:
+    """Tell whether the words of one name are among those of the other."""
     shorter, longer = sorted((words(one), words(other)), key=len)
     return bool(shorter) and set(shorter) <= set(longer)
 
@@ -152,7 +153,7 @@ def _line(row: FoundRow, label: Mapping[str, Any]) -> bool:
     same = all(
         getattr(value, "amount", value) == Decimal(str(said)) for value, said in numbers if said is not None
     )
-    return same and _alike(str(row.values.get("description", "")), str(label.get("description", "")))
+    return same and alike(str(row.values.get("description", "")), str(label.get("description", "")))
 
 
 def _count_rating(into: Score, where: str, label: Mapping[str, Any], rows: Sequence[FoundRow]) -> None:
@@ -168,7 +169,7 @@ def _count_rating(into: Score, where: str, label: Mapping[str, Any], rows: Seque
 
 def _names(row: FoundRow, parameter: str) -> bool:
     said = " ".join(str(row.values.get(key, "")) for key in ("parameter", "symbol", "condition"))
-    return _alike(said, parameter) or _alike(str(row.values.get("parameter", "")), parameter)
+    return alike(said, parameter) or alike(str(row.values.get("parameter", "")), parameter)
 
 
 def _rates(row: FoundRow, label: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ HEAD_LINES = 12
 NAME_LINES = 4
 """Lines over which one name may run."""
 
-_BUSINESS = frozenset(alternation("trade", "businesses").split("|"))
+BUSINESSES = frozenset(alternation("trade", "businesses").split("|"))
 """Words that end or make the name of a business; general vocabulary, not names."""
 
 _NUMBER = alternation("trade", "number")
@@ -78,7 +78,7 @@ def find_organization(text: str) -> tuple[int, int, float] | None:
             return _begin(text, above[: place + 1]), end, 0.85
     for place in names:
         start, end = above[place]
-        if any(token.text in _BUSINESS for token in tokens(text[start:end])):
+        if any(token.text in BUSINESSES for token in tokens(text[start:end])):
             return _begin(text, above[: place + 1]), _joined(text, above[place : place + 2]), 0.75
     headed = (found for start, end in lines if (found := _headed(text, start, end)))
     return next(headed, None) or ((*above[names[0]], 0.55) if names else None)
@@ -147,7 +147,7 @@ def _begin(text: str, lines: list[tuple[int, int]]) -> int:
         core = [
             token.text
             for token in tokens(here)
-            if not token.bracketed and token.text not in LEGAL_FORMS and token.text not in _BUSINESS
+            if not token.bracketed and token.text not in LEGAL_FORMS and token.text not in BUSINESSES
         ]
         open_end = before.count("(") > before.count(")") or re.search(
             r"[&,+/-]$|\band$", before, re.IGNORECASE

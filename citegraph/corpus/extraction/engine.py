@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 from citegraph.corpus.extraction.calibration import calibrated
+from citegraph.corpus.extraction.choice import Printed, choose
 from citegraph.corpus.extraction.contract_parties import find_parties
 from citegraph.corpus.extraction.document_head import find_organization, find_title, form_end
 from citegraph.corpus.extraction.einvoice import read_einvoice
@@ -54,6 +55,8 @@ WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
 """Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
 ASKED, ANSWERED, RECURS = 1_500, 0.0, 3
 """Characters in which a question is asked, the margin from which it is answered, and how often at most a passing name is said."""
+DOUBTED, RIVAL = 0.8, 0.3
+"""Confidence below which a value is weighed against what is chosen by signs, and from which that counts."""
 DISAGREEMENT, NAMED = 0.8, 0.55
 """Factor on the confidence of a value that another place contradicts; confidence of a product that the title names."""
 
@@ -99,6 +102,12 @@ class Source:
         """
         recognised = any(layout.recognised for layout in self.layouts)
         return (None if recognised else laid_out(self.text, self.layouts)) or self.plain
+
+    @cached_property
+    def printed(self) -> Printed:
+        """Return what is chosen from."""
+        at = self.heading
+        return Printed(self.look, self.layouts, self.title, self.text[at[0] : at[1]] if at else "")
 
     @cached_property
     def written_order(self) -> DateOrder | None:
@@ -304,6 +313,7 @@ class _FieldRun:
     source: Source
     rows: _Rows
     refused: list[Refused] = field(default_factory=list)
+    held: str = ""
 
     def decide(self) -> Extracted | None:
         """Return the value that the surest rule gives, with what the others say of it."""
@@ -311,7 +321,31 @@ class _FieldRun:
         winners = [winner for rule in (own, *self._rules()) if (winner := self._winner(rule))]
         for last in (self._own_words, self._questions):
             winners = winners or [winner for rule in last() if (winner := self._winner(rule))]
-        return weigh(winners)
+        return weigh(self._with_choice(winners))
+
+    def _with_choice(self, winners: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Return what rules found, where none is sure with what signs speak for; in a list it stands in the place of one name.
+
+        That both see the same name makes it no surer: both look at where it stands.
+        """
+        best = max(winners, key=lambda winner: winner.confidence, default=None)
+        listed = self.declared.type == "keywords"
+        if best and (len(best.value) > 1 if isinstance(best.value, tuple) else best.confidence >= DOUBTED):
+            return winners
+        self.held = best.raw if best else ""
+        chosen = [winner for rule in self._choices() if (winner := self._winner(rule))]
+        if listed:
+            return (
+                [one for one in chosen if isinstance(one.value, tuple) and len(one.value) > 1]
+                or winners
+                or chosen
+            )
+        return [*winners, *(one for one in chosen if one.confidence >= RIVAL)]
+
+    def _choices(self) -> Iterator[ExtractRule]:
+        """Yield what is chosen where no rule is sure; a mail and the XML of an invoice say by themselves what they say."""
+        if not (self.source.is_mail or self.source.is_written_out):
+            yield from (rule for rule in self.declared.extract if rule.choice)
 
     def _questions(self) -> Iterator[ExtractRule]:
         """Yield what is asked where neither another rule nor a pattern of the text itself says a value."""
@@ -333,7 +367,7 @@ class _FieldRun:
 
     def _rules(self) -> Sequence[ExtractRule]:
         """Return the rules that are asked: what the head of a mail or the XML of an invoice says, nothing else does."""
-        rules = [rule for rule in self.declared.extract if not rule.question]
+        rules = [rule for rule in self.declared.extract if not rule.question and not rule.choice]
         if self.source.is_mail and any(key.startswith(MAIL) for rule in rules for key in rule.keys):
             return [rule for rule in rules if rule.keys]
         if self.source.is_written_out and any(rule.embedded for rule in rules):
@@ -412,6 +446,8 @@ class _FieldRun:
                 yield from self._parties(rule)
             case "question":
                 yield from self._asked(rule)
+            case "choice":
+                yield from self._chosen(rule)
 
     @property
     def _is_name(self) -> bool:
@@ -435,6 +471,19 @@ class _FieldRun:
             return
         place = span.start + value.start, span.start + value.end
         yield 0, self._candidate_at(rule, value.value, value.raw, place)
+
+    def _chosen(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+        """Yield what the signs speak for."""
+        assert rule.choice is not None
+        look = self.source.look
+        for start, end, probable in choose(
+            self.bucket, self.declared, rule.choice, self.source.printed, self.held
+        ):
+            raw = look.text[start:end]
+            several = [raw] if self.declared.type == "keywords" else raw
+            for rank, candidate in self._read(rule, several, raw, 0, look.span(start, end)):
+                most = 1.0 if rule.confidence is None else rule.confidence
+                yield rank, replace(candidate, confidence=min(probable, most))
 
     def _look(self, rule: ExtractRule) -> LaidOut:
         """Return the text that a rule reads: as it runs for prose, as the page looks for forms."""

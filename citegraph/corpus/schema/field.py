@@ -14,9 +14,12 @@ from citegraph.language.amounts import Money, Quantity
 from citegraph.language.date_order import DateOrder
 from citegraph.language.terms import fold
 
-Method = Literal["embedded", "keys", "labels", "pattern", "head", "parties", "years_between", "question"]
+Method = Literal[
+    "embedded", "keys", "labels", "pattern", "head", "parties", "years_between", "question", "choice"
+]
 METHODS: tuple[Method, ...] = get_args(Method)
 
+Role = Literal["maker", "receiver", "party", "number"]
 Head = Literal[
     "organization",
     "title",
@@ -51,6 +54,7 @@ CONFIDENCE: dict[str, float] = {
     "parties": 0.75,
     "head": 0.65,
     "question": 0.6,
+    "choice": 0.79,
 }
 """How far each way is trusted when nothing agrees with it or contradicts it; a rule may say otherwise."""
 
@@ -73,7 +77,7 @@ Name = Annotated[str, Declared(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 
 
 class ExtractRule(BaseModel, frozen=True, extra="forbid"):
-    """One way to find a field's value; exactly one of the first ten attributes that say how is set.
+    """One way to find a field's value; exactly one of those that say how is set.
 
     Attributes:
         embedded: business terms of EN 16931 ("BT-1") in the XML that an electronic invoice carries.
@@ -90,6 +94,8 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         years_between: two date fields of the bucket; the value is the years from one to the other.
         question: what the finder is asked of the first page, where no other rule finds a value; a name counts where the text
             goes on to say it, always large.
+        choice: what the field is to the document, where no other rule is sure of a value: who made it (`maker`) or is meant by it
+            (`receiver`), a `party` to it, or its own `number`; chosen among all names, or numbers, by learned signs.
         value: the value when a pattern is found, instead of its group.
         unless: a label or pattern does not count on a line, up to its end, where this is found.
         then: what has to follow the value of a label, such as "from the date".
@@ -113,6 +119,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
     roles: bool = False
     years_between: tuple[str, ...] = ()
     question: str = ""
+    choice: Role | None = None
     value: str = ""
     unless: Regex | None = None
     then: Regex | None = None
