@@ -39,7 +39,14 @@ def without_asides(corpus: Corpus, plan: Plan, question: str) -> Decision | None
         return None
     said = ", ".join(f"“{printed(item)}”" for item in asides)
     kept = [item for item in part["filters"] if item not in asides]
-    return _met(corpus, plan, kept, f"no document meets {said} as well, which was left out")
+    met = _met(corpus, plan, kept, f"no document meets {said} as well, which was left out")
+    name = plan["buckets"][0]
+    # What most documents meet is no question any more.
+    return met if met and met["matched"][name] <= MOST * corpus.annotations.count(name) else None
+
+
+MOST = 0.2
+"""Share of a bucket's documents up to which asides give way."""
 
 
 def _is_aside(item: StoredClause, question: str) -> bool:

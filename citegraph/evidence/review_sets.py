@@ -164,7 +164,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             matched={plan["buckets"][0]: len(found)},
         )
     by_model = bool(state["decomposition"].get("by"))
-    if not (matched or by_model) and (met := await met_otherwise(corpus, plan, state["question"])):
+    if not (matched or by_model or unknown) and (met := await met_otherwise(corpus, plan, state["question"])):
         return (
             await asyncio.to_thread(read_instead, corpus, met["plan"], met["matched"][plan["buckets"][0]])
             or met
@@ -295,7 +295,8 @@ def read_instead(corpus: Corpus, plan: Plan, matched: int) -> Decision | None:
     """Return the decision to read a few documents of which none states the field of a number that is asked for; blocking."""
     name, wanted = plan["buckets"][0], plan["aggregate"]
     field = wanted.get("field")
-    if plan["intent"] != "compute" or not field or not 0 < matched <= FEW or plan.get("worded"):
+    declared = corpus.buckets[name].field(field or "")  # not so the days between two dates
+    if plan["intent"] != "compute" or not field or declared is None or not 0 < matched <= FEW:
         return None
     filters = bucket_filters(plan, name)
     if corpus.annotations.count(name, (*filters, Clause(field=field, operator="exists", value=None))):
