@@ -97,7 +97,7 @@ def index_stems(text: str) -> frozenset[str]:
     return frozenset(root for word in words(text) if (root := _index_stem(word)))
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=8192)
 def _index_stem(word: str) -> str:
     return "#" + re.sub(r"\D", "", word) if word[0].isdigit() else content_stem(word)
 

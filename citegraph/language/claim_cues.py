@@ -119,7 +119,7 @@ def is_soft_negation(word: str) -> bool:
 _CueKind = Literal["negation", "modality"]
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=8192)
 def _kind(word: str) -> tuple[_CueKind | None, str]:
     if word in _NEGATIONS:
         return "negation", "not"

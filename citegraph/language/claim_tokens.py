@@ -44,7 +44,7 @@ def _strip(word: str) -> str:
     return stem
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=8192)
 def _plain_stem(word: str) -> str:
     word = bare(word)
     for apostrophe in ("'", "’"):
@@ -61,7 +61,7 @@ def _canonical() -> dict[str, str]:
     return {_plain_stem(word): _plain_stem(first) for word, first in swapped.items()}
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """Return the light stem by which words of a claim and of a document are compared.
 
@@ -71,7 +71,7 @@ def stem(word: str) -> str:
     return _canonical().get(plain, plain)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8192)
 def is_content(word: str) -> bool:
     """Tell whether a word carries meaning of its own: no stop word, no legal form, no single letter."""
     folded = bare(word)
@@ -97,7 +97,7 @@ def content_stems(text: str) -> list[str]:
     return [root for w in words(text) if (root := content_stem(w))]
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=8192)
 def content_stem(word: str) -> str:
     """Return the stem of a content word, "" for a number or a word without a meaning of its own."""
     return stem(word) if not word[0].isdigit() and is_content(word) else ""

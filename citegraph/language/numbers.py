@@ -105,7 +105,7 @@ def _weak() -> frozenset[str]:
     return frozenset(listed("numbers", "weak"))
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8192)
 def _value(words: str, language: str) -> int | None:
     from text_to_num import text2num
 
@@ -117,7 +117,7 @@ def _value(words: str, language: str) -> int | None:
         return None
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=8192)
 def number_of(words: str) -> int | None:
     """Return the value of a number in words, None when it is none."""
     values = (_value(words.lower(), language) for language in LANGUAGES)
@@ -154,7 +154,7 @@ def find_spelled(text: str, language: str = "") -> list[Spelled]:
     return found
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=8192)
 def may_begin_number(word: str) -> bool:
     """Tell whether a lower-case word is a number, or begins one, in any of the languages that are read."""
     return word in _more() or any(_value(word, tongue) is not None for tongue in SPELLED)

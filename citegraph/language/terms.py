@@ -126,7 +126,7 @@ def _stemmer(name: str) -> Any:
     return Stemmer.Stemmer(name, 0)  # without a memory of its own: `stem` has one
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def stem(word: str, language: str = "en") -> str:
     """Return the Snowball stem of a bare word; numbers and identifiers are returned as they are."""
     if any(char.isdigit() for char in word):
@@ -174,7 +174,7 @@ IRREGULAR = frozenset({"um", "is", "a", "al", "eau", "eu"})
 """Ground forms whose other forms have another stem in Snowball."""
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def inflections(word: str) -> tuple[str, ...]:
     """Return what may be other forms of a lower-case word, plain (without accents), the nearest first.
 

@@ -85,7 +85,7 @@ class Printed:
     unit: str
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8192)
 def printed_number(cell: str) -> Printed | None:
     """Return a cell as a number with the unit beside it, None when it is none or a code ("007")."""
     found = _NUMBER.fullmatch(cell)
