@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from math import exp, inf
 from statistics import median
+
+import numpy
 
 from citegraph.corpus.extraction.document_head import BUSINESSES, form_end, is_name
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
@@ -199,6 +200,8 @@ _LEAD = re.compile(r"[\s:：#.,;=]+$")
 
 
 _WORDS = re.compile(r"[^\W_]+|[#№°]")
+_LABEL_END = 45
+"""Characters at the end of a label that are compared."""
 
 
 def _grams(text: str) -> frozenset[str]:
@@ -206,51 +209,34 @@ def _grams(text: str) -> frozenset[str]:
     return frozenset(said[at : at + 3] for at in range(len(said) - 2)) if len(said) > 3 else frozenset()
 
 
-@dataclass(frozen=True)
-class Called:
-    """What the fields of a bucket are called, to be compared by the threes of letters that words have in common."""
+Alike = Callable[[str], Mapping[str, float]]
+"""Words -> field -> how alike its nearest name is to them, 0 to 1, by the threes of letters that they have in common."""
 
-    fields: Sequence[str]
-    sizes: Sequence[int]
-    with_gram: Mapping[str, Sequence[int]]
 
-    def alike(self, words: str) -> Mapping[str, float]:
-        """Return of each field how alike its nearest name is to some words, 0 to 1."""
-        grams = _grams(words[-45:])
-        common = Counter(label for gram in grams for label in self.with_gram.get(gram, ()))
-        best: dict[str, float] = {}
-        for label, count in common.items():
-            share = 2 * count / (len(grams) + self.sizes[label])
-            if share > best.get(self.fields[label], 0.0):
-                best[self.fields[label]] = share
-        return best
+def called(bucket: Bucket) -> Alike:
+    """Return what compares words with what a bucket calls its fields."""
+    return _called(bucket.names_of_fields)
 
 
 @lru_cache(maxsize=32)
-def _called(names: tuple[tuple[str, str], ...]) -> Called:
-    with_gram: dict[str, list[int]] = {}
-    sizes = []
-    for number, (_, label) in enumerate(names):
-        grams = _grams(label)
-        sizes.append(len(grams))
-        for gram in grams:
-            with_gram.setdefault(gram, []).append(number)
-    return Called([field for field, _ in names], sizes, with_gram)
+def _called(names: tuple[tuple[str, str], ...]) -> Alike:
+    grams = [_grams(label) for _, label in names]
+    rows = {gram: row for row, gram in enumerate(sorted(frozenset().union(*grams)))}
+    held = numpy.zeros((len(rows), len(names)), numpy.uint8)
+    for place, some in enumerate(grams):
+        held[[rows[gram] for gram in some], place] = 1
+    sizes = held.sum(axis=0, dtype=int)
+    fields = list(dict.fromkeys(field for field, _ in names))
+    starts = [next(place for place, name in enumerate(names) if name[0] == field) for field in fields]
 
+    @lru_cache(maxsize=4096)
+    def alike(words: str) -> Mapping[str, float]:
+        said = _grams(words[-_LABEL_END:])
+        known = [rows[gram] for gram in said if gram in rows]
+        shares = 2 * held[known].sum(axis=0, dtype=int) / numpy.maximum(1, len(said) + sizes)
+        return dict(zip(fields, numpy.maximum.reduceat(shares, starts).tolist(), strict=True))
 
-def called(bucket: Bucket) -> Called:
-    """Return what a bucket calls its fields: their declared words, labels and the phrases before parties."""
-    names = {
-        (field.name, label): None
-        for field in bucket.fields
-        for label in (
-            field.name.replace("_", " "),
-            *field.words,
-            *(column.replace("_", " ") for column in field.columns),
-            *(label for rule in field.extract for label in (*rule.labels, *rule.parties)),
-        )
-    }
-    return _called(tuple(names))
+    return alike
 
 
 @dataclass(frozen=True)
@@ -286,13 +272,23 @@ class _Sizes:
         return self.lines[number][2] if span and number >= 0 and span[0] < self.lines[number][1] else 1.0
 
 
+@lru_cache(maxsize=512)
+def _pieces(text: str) -> tuple[str, ...]:
+    return tuple(token.text for token in tokens(text))
+
+
+@lru_cache(maxsize=512)
+def _has_form(text: str) -> bool:
+    return form_end(text, 0, len(text)) is not None
+
+
 def signs_of(cells: Sequence[Cell], bucket: Bucket, name: str, printed: Printed) -> list[dict[str, float]]:
     """Return the signs of each candidate for a field, the same ones in the same order."""
     own = called(bucket)
 
     @cache
     def alike(words: str) -> tuple[float, float]:
-        shares = own.alike(words) if words else {}
+        shares = own(words) if words else {}
         others = (share for field, share in shares.items() if field != name)
         return shares.get(name, 0.0), max(others, default=0.0)
 
@@ -304,15 +300,13 @@ def signs_of(cells: Sequence[Cell], bucket: Bucket, name: str, printed: Printed)
     sizes = _Sizes.of(printed.layouts)
     nouns = {word for noun in bucket.nouns for word in fold(noun).split()}
     title, heading = fold(printed.title), fold(printed.heading)
-    formed = {
-        cell.start: fold(cell.text) for cell in cells if form_end(cell.text, 0, len(cell.text)) is not None
-    }
+    formed = {cell.start: fold(cell.text) for cell in cells if _has_form(cell.text)}
     first_formed, kinds = next(iter(formed.values()), None), len(set(formed.values()))
 
     def signs(cell: Cell) -> dict[str, float]:
         plain = fold(cell.text)
         parts = plain.split()
-        pieces = [token.text for token in tokens(cell.text)]
+        pieces = _pieces(cell.text)
         core = [piece for piece in pieces if piece not in LEGAL_FORMS | CONNECTORS] or pieces
         joined = "".join(core)
         form = cell.start in formed
@@ -383,6 +377,8 @@ RIVALS = {"maker": "receiver", "receiver": "maker"}
 """Nobody is both in one document."""
 SEVERAL = "party"
 """The role of which a document has several; the others have one."""
+LIKELY = 2.0
+"""Odds from which one is chosen of a role with several: each that is wrong spoils a list."""
 SURE_OF = 0.79
 """The most that a choice is trusted: what it was worth is measured on too few documents to look at none of them."""
 
@@ -416,7 +412,7 @@ def choose(
     odds = _odds(bucket, field, role, printed, cells)
     if role == SEVERAL:
         likely = sorted(
-            (cell for cell in cells if odds[fold(cell.text)] >= 1.0), key=lambda cell: len(cell.text)
+            (cell for cell in cells if odds[fold(cell.text)] >= LIKELY), key=lambda cell: len(cell.text)
         )
         said = [set(words(cell.text)) for cell in likely]
         # Of "Elm" and "Elm Ltd" the longer one is the name.

@@ -345,7 +345,7 @@ class _FieldRun:
     def _choices(self) -> Iterator[ExtractRule]:
         """Yield what is chosen where no rule is sure; a mail and the XML of an invoice say by themselves what they say."""
         if not (self.source.is_mail or self.source.is_written_out):
-            yield from (rule for rule in self.declared.extract if rule.choice)
+            yield from (rule for rule in self.declared.extract if rule.choice and rule.trust)
 
     def _questions(self) -> Iterator[ExtractRule]:
         """Yield what is asked where neither another rule nor a pattern of the text itself says a value."""

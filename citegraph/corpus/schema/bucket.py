@@ -280,6 +280,21 @@ class Bucket(BaseModel):
         }
 
     @cached_property
+    def names_of_fields(self) -> tuple[tuple[str, str], ...]:
+        """Return (field, name) of all that the fields are called: by people, in columns, and by labels and phrases before values."""
+        named = {
+            (field.name, name.replace("_", " ")): None
+            for field in self.fields
+            for name in (
+                field.name,
+                *field.words,
+                *field.columns,
+                *(label for rule in field.extract for label in (*rule.labels, *rule.parties)),
+            )
+        }
+        return tuple(named)
+
+    @cached_property
     def telling(self) -> tuple[str, ...]:
         """Return the fields that people ask for: names of documents and of what they are about, main date and main amount, in order."""
         names = {*self.title_fields, *self.entity_fields, self.main_date, self.main_amount}
