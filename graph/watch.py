@@ -170,16 +170,16 @@ async def within(seconds: float, step: str, work: Coroutine[Any, Any, T]) -> T:
     Raises:
         TimedOut: the seconds are spent.
     """
-    spent = TimedOut(f"{step}: the time of the run is spent")
+    spent = f"{step}: the time of the run is spent"
     if seconds <= 0:
         work.close()
-        raise spent
+        raise TimedOut(spent)
     try:
         async with asyncio.timeout(seconds) as limit:
             return await work
     except TimeoutError:
         if limit.expired():
-            raise spent from None
+            raise TimedOut(spent) from None
         raise
 
 

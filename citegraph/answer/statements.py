@@ -26,7 +26,7 @@ from citegraph.plan.stored_filters import printed
 from citegraph.question.clauses import read_question
 from citegraph.question.functions import function_of
 from citegraph.question.measures import plain
-from citegraph.question.wants import wants
+from citegraph.question.phrases import wants
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
@@ -293,7 +293,11 @@ async def read_wants(
 ) -> list[Draft]:
     """Return what a document says to a question, or to each of the several things that it asks; [] when it is gone."""
     whole = await reading_of(corpus, plan, doc_id, question, seen)
-    if whole and "sum" in {function_of(plain(question)), intent_of(question)}:
+    if (
+        whole
+        and not (whole.stated or whole.silent)
+        and "sum" in {function_of(plain(question)), intent_of(question)}
+    ):
         language = corpus.buckets[whole.document.bucket].language
         if added := summed(whole, question, language):
             return [added]

@@ -5,8 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from citegraph.citations import field_values
-from citegraph.citations.cited_pool import Pool, Unit, Window, build_pool, index_stems, page_of, windows
+from citegraph.citations.cited_pool import (
+    Pool,
+    Unit,
+    Window,
+    build_pool,
+    index_stems,
+    page_of,
+    said_of_another,
+    says_only_values,
+    windows,
+)
 from citegraph.citations.claim_checks import NEAR_VERBATIM, Assessment, assess, initials_of, unknown_names
 from citegraph.citations.claims import Statement, is_claim, says_not_found, split_statements
 from citegraph.citations.cross_document import (
@@ -41,7 +50,6 @@ from citegraph.citations.fact_lookup import (
 )
 from citegraph.citations.fact_matching import View, facts_agree, family, squeeze, view
 from citegraph.citations.facts import Fact, hard_facts, names
-from citegraph.citations.field_values import says_only_values
 from citegraph.citations.figures.cell_labels import (
     Place,
     misplaced,
@@ -650,7 +658,7 @@ class _Run:
         for name in dict.fromkeys(self.pool.evidence[e].doc_id for e in evidence):
             document = self.pool.document(name)
             if says_only_values(query.view, document.known) and (
-                said := field_values.exchanged(query.view, document.numbers)
+                said := said_of_another(query.view, document.numbers)
             ):
                 return said
         return ""

@@ -228,12 +228,13 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     if kind == "deny" and (helped or wants_fact(question)):
         return place if not odd else None
     read = tag_question(question).slot(atoms[place].start, atoms[place].end, "included")
-    if (odd or "(" in gap) and read >= LEFT_OUT:
+    begins = kind == "except" and not question[:start].strip()
+    if (odd or "(" in gap) and read >= LEFT_OUT and not begins:
         return (
             None  # "the total without shipping, of A", "not the normal ones reported in 2019", "not paid (A)"
         )
     last = end + (gap.rstrip().rfind(" ") + 1)
-    if kind == "except" and odd and left_out(question, last, atoms[place].start) >= LEFT_OUT:
+    if kind == "except" and odd and (begins or left_out(question, last, atoms[place].start) >= LEFT_OUT):
         return place  # "without the ones that are merely flagged as drafts"
     led = not odd or _ends_small(gap)
     return place if led and len(odd) <= (1 if kind == "except" else ODD) else None

@@ -8,11 +8,11 @@ from functools import cache, lru_cache
 from rapidfuzz.distance import OSA
 
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.encoder.multilingual import SAID, Slot, tag_question
+from citegraph.encoder.multilingual import SAID, Slot, asked_runs, tag_question
 from citegraph.encoder.pieces import is_one_piece
 from citegraph.language import terms
 from citegraph.language.terms import bare, inflections, same_noun, signs, stop_words
-from citegraph.language.word_tables import alternation, source, table
+from citegraph.language.word_tables import alternation, pattern, source, table
 from citegraph.question import cues
 
 PLURAL = re.compile(rf"(?:{alternation('asking', 'plural_endings')})$")
@@ -319,3 +319,34 @@ def _is_slip(said: str, meant: str) -> bool:
     place = next((n for n, letter in enumerate(shorter) if letter != longer[n]), len(shorter))
     doubled = place > 0 and longer[place] == longer[place - 1]
     return doubled or (0 < place < len(shorter) and len(longer) >= SHORTEST + 1)
+
+
+_BORDER = re.compile(
+    rf"\s*(?:[.;:?!&+]|,|\s{source('and', 'and_before_a_question')}\s)[\s.;:?!&+,]*(?:{source('and', 'and_before_a_question')}\s+)?",
+    re.IGNORECASE,
+)
+
+
+def wants(question: str) -> list[str]:
+    """Return the parts of a question of which each begins with a word of asking and says something, the whole question where
+    there are not several.
+
+    What stands before the first one, and a part that asks nothing, go with the part beside it.
+    """
+    named = asked_runs(question)
+    parts: list[tuple[int, int]] = []
+    start = 0
+    borders = [match.span() for match in _BORDER.finditer(question)]
+    for end, after in [*borders, (len(question), len(question))]:
+        piece = question[start:end]
+        within = any(first + 1 < start < last for first, last in named)  # a run begins with its blank
+        asks = _LED.match(piece) is not None and bool(terms.content_words(piece)) and not within
+        if asks and parts and pattern("interrogative").search(question, *parts[-1]):
+            parts.append((start, end))
+        else:
+            parts[-1:] = [(parts[-1][0] if parts else start, end)]
+        start = after
+    return [question[slice(*part)].strip() for part in parts]
+
+
+_LED = re.compile(rf"(?:\W*\w+){{0,2}}?\W*{source('interrogative')}", re.IGNORECASE)

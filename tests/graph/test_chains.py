@@ -101,7 +101,7 @@ async def test_the_next_search_is_built_from_what_the_last_one_found(
     assert "keyword search in datasheets with (datasheets: product = NV2N518)" in searches(second)
     assert ' from="nv2n518' in second.casefold()
     assert (answer.status, cited(answer)) == ("answered", {"ecn-0072", "nv2n518"})
-    assert [claim.verdict for claim in answer.claims] == ["supported", "supported"]
+    assert {claim.verdict for claim in answer.claims[:2]} == {"supported"}
     check_citations(answer, corpus)
 
 

@@ -592,7 +592,7 @@ async def test_conditions_are_held_against_what_is_stored_once_a_models_reading_
 
 
 async def test_the_model_is_shown_facts_and_no_draft(services: Services) -> None:
-    state = state_of("What did Halbrecht and Nowhere Ltd bill?", "invoices")
+    state = state_of("Sum of the Halbrecht and Nowhere Ltd invoices", "invoices")
     state["decomposition"] |= {
         "by": "model",
         "entities": [{"name": "Halbrecht", "role": "company"}, {"name": "Nowhere Ltd", "role": "company"}],

@@ -1,6 +1,6 @@
 import pytest
 
-from citegraph.question.wants import wants
+from citegraph.question.phrases import wants
 
 
 @pytest.mark.parametrize(
