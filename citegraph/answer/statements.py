@@ -22,7 +22,7 @@ from citegraph.encoder.multilingual import asked_runs, intent_of
 from citegraph.language.amounts import Money, number_text
 from citegraph.language.claim_tokens import content_stems
 from citegraph.language.terms import content_words
-from citegraph.plan.stored_filters import printed
+from citegraph.plan.stored_filters import printed, with_part
 from citegraph.question.clauses import read_question
 from citegraph.question.functions import function_of
 from citegraph.question.measures import plain
@@ -30,7 +30,7 @@ from citegraph.question.phrases import wants
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
-from citegraph.run.state_types import AskedBack, CitedSpan, Draft, Plan, Reading, Through
+from citegraph.run.state_types import AskedBack, CitedSpan, Draft, Plan, Through
 
 Side = tuple[str, Told | None]
 """The label of a side with what its document says, None where no document was found."""
@@ -309,8 +309,7 @@ async def read_wants(
     lost: list[str] = []
     for want in several[:MOST_WANTED]:
         read = await asyncio.to_thread(read_question, corpus.buckets[name], corpus.linker, want, context.now)
-        part: Reading = {**plan["per_bucket"][name], "asked": read["asked"]}
-        own: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: part}}
+        own = with_part(plan, name, asked=read["asked"])
         told = await reading_of(corpus, own, doc_id, want, seen)
         draft = written(told) if told else None
         if draft is None or draft.get("unanswerable"):

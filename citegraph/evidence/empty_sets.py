@@ -10,7 +10,15 @@ from citegraph.encoder.multilingual import SAID, is_no_condition
 from citegraph.evidence.next_calls import enough
 from citegraph.evidence.sets_by_texts import BY_WORDS, evidence_set, listed_by_evidence
 from citegraph.language import terms
-from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred, or_missing, printed
+from citegraph.plan.stored_filters import (
+    bucket_filters,
+    fields_of,
+    flat,
+    inferred,
+    or_missing,
+    printed,
+    with_part,
+)
 from citegraph.plan.unbound import counts_or_lists
 from citegraph.question import cues
 from citegraph.run.services import Corpus
@@ -75,13 +83,7 @@ def each_of_several(corpus: Corpus, plan: Plan) -> Decision | None:
     rest = [item for item in filters if item not in listed]
 
     def held(*items: StoredClause) -> int:
-        left: Plan = {
-            **plan,
-            "per_bucket": {
-                **plan["per_bucket"],
-                name: {**plan["per_bucket"][name], "filters": [*rest, *items]},
-            },
-        }
+        left = with_part(plan, name, filters=[*rest, *items])
         return corpus.annotations.count(name, bucket_filters(left, name))
 
     hubs = [one for one in listed if all(held(one, other) for other in listed if other is not one)]
@@ -115,10 +117,7 @@ async def printed_apiece(corpus: Corpus, plan: Plan, question: str, words: Seque
 def _met(corpus: Corpus, plan: Plan, filters: list[StoredClause], partial: str) -> Decision | None:
     """Return the decision on the documents that meet other conditions, None where none does; blocking."""
     name = plan["buckets"][0]
-    left: Plan = {
-        **plan,
-        "per_bucket": {**plan["per_bucket"], name: {**plan["per_bucket"][name], "filters": filters}},
-    }
+    left = with_part(plan, name, filters=filters)
     matched = corpus.annotations.count(name, bucket_filters(left, name))
     said = partial or f"{matched} documents match"
     return enough(said, plan=left, matched={name: matched}, partial=partial) if matched else None
@@ -151,7 +150,7 @@ async def printed_together(corpus: Corpus, plan: Plan, question: str) -> Decisio
     if len(words) < 2:
         return None
     kept = [item for item in part["filters"] if item not in words]
-    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
+    left = with_part(plan, name, filters=kept)
     matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
     found = await listed_by_evidence(corpus, left, told, matched)
     return {**found, "plan": left, "partial": BY_WORDS} if found else None
@@ -174,7 +173,7 @@ async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | Non
         else adjoining(corpus.buckets[name], part, question)
     )
     kept = [item for item in part["filters"] if not inferred(item) or not _said_in(item, told)]
-    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
+    left = with_part(plan, name, filters=kept)
     if len(kept) == len(part["filters"]):
         return None
     matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
@@ -210,7 +209,7 @@ def not_said_to_be(corpus: Corpus, plan: Plan) -> Decision | None:
     if not denied:
         return None
     kept = [or_missing(item) if item in denied else item for item in part["filters"]]
-    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
+    left = with_part(plan, name, filters=kept)
     matched = corpus.annotations.count(name, bucket_filters(left, name))
     if not matched:
         return None
