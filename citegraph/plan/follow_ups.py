@@ -120,7 +120,7 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
         return (rest or message) if stays(corpus, turn, bucket, reading, message) else None
     if rest:
         return rest
-    wanted = [name for name in reading["asked"] if name not in _fields(reading)]
+    wanted = wanted_of(bucket, reading, message, turn)
     function = function_of(plain(message))
     alone = one_in_view(turn)
     if (wanted and alone and function == "none") or (one_fact(turn) and function == "sum"):
@@ -269,6 +269,16 @@ def goes_on(message: str) -> bool:
 def other_documents(corpus: Corpus, bucket: Bucket, message: str) -> bool:
     """Tell whether a message names the documents of another bucket and none of this one."""
     return _elsewhere(corpus, bucket, message, lambda one: one.nouns)
+
+
+def wanted_of(bucket: Bucket, reading: Reading, message: str, turn: Turn) -> list[str]:
+    """Return the fields that a message asks for; "and how much is it?" about one document asks for its amount."""
+    wanted = [name for name in reading["asked"] if name not in _fields(reading)]
+    said = pattern("amount_asked").search(message) if one_fact(turn) and bucket.main_amount else None
+    if wanted or said is None:
+        return wanted
+    asking = set(terms.words(said.group()))
+    return [] if set(left_words(bucket, reading, message)) - asking else [str(bucket.main_amount)]
 
 
 def left_words(bucket: Bucket, reading: Reading, message: str) -> list[str]:
@@ -463,7 +473,7 @@ def _edited(
     filters_changed = part["filters"] != before["filters"]
     # Another set is meant, not a part of the one in view.
     replaced = any(item not in part["filters"] for item in before["filters"])
-    wanted = [item for item in reading["asked"] if item not in {*_fields(reading), *gone}]
+    wanted = [item for item in wanted_of(bucket, reading, message, turn) if item not in gone]
     left = left_words(bucket, reading, text)
     rank = _rank(bucket, turn, text, plan.get("order_by"))
     again = one_in_view(turn) or not (filters_changed or rank)

@@ -88,6 +88,7 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
         (("largest invoice of 2024 in EUR", "when is it due?"), "2024-11-20"),
         (("largest invoice of 2024 in EUR", "when is it due?", "and the smallest one?"), "-309.60 EUR"),
         (("invoices from Brisemarne", "thanks", "what is its total?"), "1,656.00 EUR"),
+        (("When is CBC-10904 due?", "and how much is it?"), "Total amount: 2,145.00 USD"),
         (("contracts with Mirabund", "how often may the vendor audit it?"), "once"),
         (("contracts with Oudenveld", "Und wie viele Stunden in der Woche wird dort gereinigt?"), "Not found in the document: FACILITY"),
         (("invoices from Kestrelwick", "only those of 2024", "how many are left?"), "is 4 "),
