@@ -29,9 +29,12 @@ class Conditional:
         head = scope["method"] == "HEAD"
         known = Headers(scope=scope).get("if-none-match", "")
         held: Message | None = None
+        ended = False
 
         async def answer(message: Message) -> None:
-            nonlocal held
+            nonlocal held, ended
+            if ended:
+                return
             if message["type"] == "http.response.start" and not _streams(message):
                 held = message
                 return
@@ -41,7 +44,10 @@ class Conditional:
             first, held = held, None
             same = _marked(first, message, known)
             await send(first)
-            await send({**message, "body": b""} if head or same else message)
+            ended = same  # an empty part that followed would be compressed, and a 304 has no body
+            await send(
+                {"type": "http.response.body"} if same else {**message, "body": b""} if head else message
+            )
 
         await self.app({**scope, "method": "GET"} if head else scope, receive, answer)
 
