@@ -54,7 +54,7 @@ class Page:
         self.until("return document.querySelectorAll('.examples button').length > 0")
 
     def until(self, script: str) -> Any:
-        return WebDriverWait(self.driver, 30, poll_frequency=0.05).until(lambda d: d.execute_script(script))
+        return WebDriverWait(self.driver, 90, poll_frequency=0.05).until(lambda d: d.execute_script(script))
 
     def all(self, css: str) -> list[WebElement]:
         return self.driver.find_elements(By.CSS_SELECTOR, css)
@@ -126,7 +126,7 @@ class Page:
         def found(_: Any) -> Path | None:
             return next(iter(sorted(self.downloads.glob(f"*{suffix}"))), None)
 
-        path: Path = WebDriverWait(self.driver, 30, poll_frequency=0.05).until(found)
+        path: Path = WebDriverWait(self.driver, 90, poll_frequency=0.05).until(found)
         return path
 
     def severe(self) -> list[str]:
