@@ -7,7 +7,7 @@ from citegraph.corpus.filters.clause import each_value
 from citegraph.corpus.filters.filter_operators import operand
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.language.word_tables import pattern, source
+from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import fields_of, inferred, wanted
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
@@ -22,7 +22,6 @@ from citegraph.run.state_types import (
 
 EditMode = Literal["reply", "replace", "narrow", "add"]
 NEGATIVE = frozenset({"!=", "not in"})
-_ENDS_DENIAL = re.compile(rf"[,;]|{source('contrast')}", re.IGNORECASE)
 
 
 def dropped_fields(bucket: Bucket, message: str, part: Reading) -> list[str]:
@@ -94,7 +93,7 @@ def taken_out(reply: str) -> set[str]:
     """Return the words that a reply takes back: those after its "not" or "without", up to a comma, "but" or "only"."""
     if not cues.NEGATION.search(reply):
         return set()
-    return set(terms.words(_ENDS_DENIAL.split(cues.NEGATION.split(reply)[-1])[0]))
+    return set(terms.words(pattern("contrast", before=r"[,;]|").split(cues.NEGATION.split(reply)[-1])[0]))
 
 
 def without_values(filters: list[StoredClause], fresh: list[StoredClause]) -> list[StoredClause]:

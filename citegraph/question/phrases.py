@@ -321,10 +321,17 @@ def _is_slip(said: str, meant: str) -> bool:
     return doubled or (0 < place < len(shorter) and len(longer) >= SHORTEST + 1)
 
 
-_BORDER = re.compile(
-    rf"\s*(?:[.;:?!&+]|,|\s{source('and', 'and_before_a_question')}\s)[\s.;:?!&+,]*(?:{source('and', 'and_before_a_question')}\s+)?",
-    re.IGNORECASE,
-)
+@cache
+def _border() -> re.Pattern[str]:
+    """Return what stands between two parts of a message: a stop, or a word that joins them."""
+    joint = source("and", "and_before_a_question")
+    return re.compile(rf"\s*(?:[.;:?!&+]|,|\s{joint}\s)[\s.;:?!&+,]*(?:{joint}\s+)?", re.IGNORECASE)
+
+
+@cache
+def _led() -> re.Pattern[str]:
+    """Return how a part begins that asks: with a word of asking among its first three."""
+    return re.compile(rf"(?:\W*\w+){{0,2}}?\W*{source('interrogative')}", re.IGNORECASE)
 
 
 def wants(question: str) -> list[str]:
@@ -336,17 +343,14 @@ def wants(question: str) -> list[str]:
     named = asked_runs(question)
     parts: list[tuple[int, int]] = []
     start = 0
-    borders = [match.span() for match in _BORDER.finditer(question)]
+    borders = [match.span() for match in _border().finditer(question)]
     for end, after in [*borders, (len(question), len(question))]:
         piece = question[start:end]
         within = any(first + 1 < start < last for first, last in named)  # a run begins with its blank
-        asks = _LED.match(piece) is not None and bool(terms.content_words(piece)) and not within
+        asks = _led().match(piece) is not None and bool(terms.content_words(piece)) and not within
         if asks and parts and pattern("interrogative").search(question, *parts[-1]):
             parts.append((start, end))
         else:
             parts[-1:] = [(parts[-1][0] if parts else start, end)]
         start = after
     return [question[slice(*part)].strip() for part in parts]
-
-
-_LED = re.compile(rf"(?:\W*\w+){{0,2}}?\W*{source('interrogative')}", re.IGNORECASE)

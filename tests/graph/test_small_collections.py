@@ -98,7 +98,7 @@ STOLEN = {
 }
 PARTS = SHEET.format(
     name="Brightwell converters",
-    rest="Order code | Output voltage | Output current\nQX 8-1210 | 3.3 VDC | 2000 mA\nQX 8-1211 | 5 VDC | 1500 mA",
+    rest="Order code | Output voltage | Output current\nQX 4-7702 | 6 VDC | 840 mA\nQX 4-7703 | 9 VDC | 610 mA",
 )
 SPELT = {
     "a.txt": SENT.format(seller="Tarn Ltd", number="TA-1", buyer="Birch Ltd", rest="Twine"),
@@ -155,7 +155,7 @@ FRAME = (
         ("contracts", PAIRS, "Auk made agreements with Tern, Wren and Gannet. Which ones?", "3 documents", ""),
         ("generic", STOLEN, "Which advisories are about crates that were after tokens of Medlar users?", "[a]", "[b]"),
         ("generic", STOLEN, 'advisories of that guy "Wexcombe"', "[c]", "[a]"),
-        ("datasheets", {"a.txt": PARTS}, "QX 8-1210: max output current?", "2000 mA", ""),
+        ("datasheets", {"a.txt": PARTS}, "QX 4-7702: max output current?", "840 mA", ""),
         ("invoices", TWICE, "By how much do the Birch invoices of 2 May 2024 and 9 June 2024 differ?", "Difference: 30.00 GBP", ""),
     ],
 )  # fmt: skip

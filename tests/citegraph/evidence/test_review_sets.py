@@ -5,7 +5,7 @@ import pytest
 
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.corpus.schema.document import Document
-from citegraph.evidence.empty_sets import without_asides
+from citegraph.evidence.empty_sets import each_of_several, without_asides
 from citegraph.evidence.review_sets import all_capitals, asks_inside, printed_too, read_instead, review_set
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -144,3 +144,27 @@ def test_a_few_documents_that_do_not_state_a_number_are_read(corpus: Corpus) -> 
     assert "delivery date" in decision["partial"]
     stated = plan | {"aggregate": {"function": "max", "field": "total_amount"}}
     assert read_instead(corpus, stated, 1) is None
+
+
+def test_one_name_with_each_of_several_means_as_many_documents() -> None:
+    held = {frozenset("AB"), frozenset("AC"), frozenset("AD"), frozenset("BC")}
+
+    def count(_bucket: str, filters: Any) -> int:
+        def meets(item: Any, names: frozenset[str]) -> bool:
+            return (
+                any(meets(one, names) for one in item.clauses)
+                if hasattr(item, "clauses")
+                else item.value in names
+            )
+
+        return sum(all(meets(item, names) for item in filters) for names in held)
+
+    stores: Any = SimpleNamespace(annotations=SimpleNamespace(count=count))
+    named = [("parties", "contains", name, name) for name in "ABCD"]
+    plan = filtered(*named)
+    plan |= {"buckets": ["contracts"], "per_bucket": {"contracts": plan["per_bucket"]["invoices"]}}
+    decision = each_of_several(stores, plan)
+    assert decision
+    assert decision["matched"] == {"contracts": 3}, "A with B, with C and with D, not B with C"
+    plan["per_bucket"]["contracts"]["filters"] = plan["per_bucket"]["contracts"]["filters"][:2]
+    assert each_of_several(stores, plan) is None, "two names are one document's"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from lxml.etree import XPathError
+
 # More rules are those of a framework, and of no mail or page that hides a sentence.
 _MOST_RULES = 4_000
 _SIZE = re.compile(r"(?:^|\s)([\d.]+(?:px|pt|r?em|%)|0)(?=[\s/])")
@@ -42,7 +44,7 @@ class HiddenByCss:
             place += 1
             try:
                 matched = selector(root)
-            except Exception:  # noqa: S112  a selector that XPath cannot say hides nothing
+            except XPathError:  # a selector that XPath cannot say hides nothing
                 continue
             for element in matched:
                 kept = self._given.setdefault(element, {})
