@@ -131,6 +131,8 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
         # A fact is asked of what is named: "what if we do not renew the Arnwick terms?"
         least = 1.0 if wants_fact(reader.question) else ALL_LEFT_OUT
         more = {place for place in more if naming[place] > least}
+    gone = {brackets for place in more if (brackets := _brackets(reader.question, atoms[place])) >= 0}
+    more |= {place for place in naming if _brackets(reader.question, atoms[place]) in gone}
     found.atoms |= more
     for place in sorted(found.atoms):  # "né X né Y" leaves out both
         for step in (1, -1):
@@ -144,10 +146,16 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
         found.idle.clear()
 
 
+def _brackets(question: str, atom: Atom) -> int:
+    """Return where the brackets open in which a condition stands, -1 outside of any."""
+    opened = question.rfind("(", 0, atom.start)
+    return -1 if ")" in question[max(0, opened) : atom.start] else opened
+
+
 def _in_plain_brackets(question: str, atom: Atom) -> bool:
     """Tell whether a condition stands in brackets in and before which nothing denies: they tell more of what is meant."""
-    opened = question.rfind("(", 0, atom.start)
-    if opened < 0 or ")" in question[opened : atom.start]:
+    opened = _brackets(question, atom)
+    if opened < 0:
         return False
     said = question[:opened].rstrip().rpartition(" ")[2] + question[opened:].partition(")")[0]
     tagged = tag_question(question)

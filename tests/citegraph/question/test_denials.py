@@ -196,3 +196,8 @@ def test_brackets_tell_more_of_what_is_meant_unless_they_deny(
     read: Read, question: str, expected: set[str]
 ) -> None:
     assert filters(read, "invoices", question) == expected
+
+
+def test_brackets_behind_what_is_left_out_leave_it_out(read: Read) -> None:
+    question = "Rechnungen seit 2023, die alten Lieferanten (Cobaltine, Halbrecht) kannst du weglassen"
+    assert filters(read, "invoices", question) == NEITHER | {"invoice date >= 2023-01-01"}
