@@ -185,13 +185,11 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
     told = plan.get("described", "")
     told = "" if by_field else told or described(state["question"], plan["per_bucket"][plan["buckets"][0]])
+    if told or plan.get("lacking"):
+        return await by_evidence(corpus, state, context, told, matched)
     open_set = not (by_field or by_model) and matched > 1 and counts_or_lists(plan)
-    measured = measures_left(plan, state["question"]) if open_set else ""
-    lacking = plan.get("lacking", "")
-    # "With a reach of 40 km, not 80" leaves out no document that says 80 elsewhere.
-    if told or (lacking and not (measured and lacking.replace(" ", "").isdigit())):
-        return await by_evidence(corpus, state, context, told or measured, matched)
     if open_set:
+        measured = measures_left(plan, state["question"])
         if measured and (held := await listed_by_evidence(corpus, plan, measured, matched)):
             return {**held, "partial": BY_WORDS}
         if measured:

@@ -96,6 +96,10 @@ STOLEN = {
         package="rowan", date="2025-02-01", rest="Published by Wexcombe.\nKeywords: tokens"
     ),
 }
+REACHES = {
+    "a.txt": SHEET.format(name="Mirasol", rest="Reach: 40 km over glass. It has 80 lamps."),
+    "b.txt": SHEET.format(name="Velour", rest="Reach: 80 km over glass."),
+}
 PARTS = SHEET.format(
     name="Brightwell converters",
     rest="Order code | Output voltage | Output current\nQX 4-7702 | 6 VDC | 840 mA\nQX 4-7703 | 9 VDC | 610 mA",
@@ -155,6 +159,7 @@ FRAME = (
         ("contracts", PAIRS, "Auk made agreements with Tern, Wren and Gannet. Which ones?", "3 documents", ""),
         ("generic", STOLEN, "Which advisories are about crates that were after tokens of Medlar users?", "[a]", "[b]"),
         ("generic", STOLEN, 'advisories of that guy "Wexcombe"', "[c]", "[a]"),
+        ("datasheets", REACHES, "which sheets are specified with a reach of 40 km (not the 80 ones)?", "[a]", "[b]"),
         ("datasheets", {"a.txt": PARTS}, "QX 4-7702: max output current?", "840 mA", ""),
         ("invoices", TWICE, "By how much do the Birch invoices of 2 May 2024 and 9 June 2024 differ?", "Difference: 30.00 GBP", ""),
     ],

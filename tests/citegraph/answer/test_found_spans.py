@@ -133,3 +133,7 @@ def test_of_many_windows_that_share_words_with_a_question_the_nearest_are_read()
     read_whole(other, "Wer übergibt die Schlüssel an den Mieter?", text, language="en")
     assert len(set(same.asked)) == NEAREST
     assert len(set(other.asked)) > NEAREST
+
+
+def test_what_a_question_leaves_out_tells_no_passage() -> None:
+    assert "meals" not in telling("Yearly rent of the mill, leave out the meals", "The rent.", "en", ())

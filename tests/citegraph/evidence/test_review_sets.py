@@ -130,6 +130,13 @@ def test_what_is_no_condition_gives_way_where_nothing_is_left(corpus: Corpus) ->
         ("vendor_name", "=", "Oudenveld Facility B.V.", "Oudenveld"),
     )
     assert without_asides(corpus, both, "List the Cobaltine and Oudenveld invoices") is None
+    most = filtered(
+        ("vendor_name", "=", "Cobaltine Cloud Inc.", "meeting"),
+        ("invoice_date", ">=", "2020-01-01", "since 2020"),
+    )
+    assert without_asides(corpus, most, "Before the meeting I need all invoices since 2020.") is None, (
+        "no question is left"
+    )
 
 
 def test_a_few_documents_that_do_not_state_a_number_are_read(corpus: Corpus) -> None:
@@ -168,3 +175,25 @@ def test_one_name_with_each_of_several_means_as_many_documents() -> None:
     assert decision["matched"] == {"contracts": 3}, "A with B, with C and with D, not B with C"
     plan["per_bucket"]["contracts"]["filters"] = plan["per_bucket"]["contracts"]["filters"][:2]
     assert each_of_several(stores, plan) is None, "two names are one document's"
+
+
+async def test_an_unknown_name_is_asked_about_before_anything_gives_way(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gives_way(*_: object) -> Any:
+        raise AssertionError("a name that no document has is not passed over")
+
+    monkeypatch.setattr("citegraph.evidence.review_sets.met_otherwise", gives_way)
+    plan = filtered(
+        ("vendor_name", "=", "Cobaltine Cloud Inc.", "meeting"), queries=["the Quorvane invoices"]
+    )
+    plan["per_bucket"]["invoices"]["names"] = ["quorvane"]
+    state: Any = {
+        "question": "the Quorvane invoices",
+        "plan": plan,
+        "decomposition": {},
+        "decision": {"matched": {"invoices": 0}},
+    }
+    decision = await review_set(corpus, state, Context())
+    assert decision["status"] == "clarify"
+    assert "quorvane" in decision["clarification"]["question"]

@@ -1,9 +1,13 @@
 """What a question says is not stated in the documents that it asks for."""
 
+from datetime import date
+
 import pytest
 
 from citegraph.corpus.filters.clause import Clause, typed_filters
-from citegraph.question.missing import lacks
+from citegraph.corpus.schema.bucket import load_buckets
+from citegraph.question.missing import lacks, read_presence
+from citegraph.question.reading import Reader
 from tests.node_runtime import Read
 
 
@@ -69,3 +73,13 @@ def test_a_field_behind_a_word_for_missing(read: Read, bucket: str, question: st
 def test_that_a_field_has_none_may_be_one_of_its_values(read: Read, question: str) -> None:
     found = [item for item in read("datasheets", question)["filters"] if item["field"] == "signal_word"]
     assert [(item["operator"], item["value"]) for item in found] == [("=", "none")]
+
+
+@pytest.mark.parametrize(
+    ("question", "stated"),
+    [("list the signed agreements", True), ("Arden signed agreements with Belt, Corin and Dale", False)],
+)
+def test_a_verb_is_no_state_of_the_documents(question: str, stated: bool) -> None:
+    reader = Reader(load_buckets()["contracts"], question, date(2026, 1, 1))
+    read_presence(reader, [], {"agreement_date": 0.1})
+    assert [atom.clause.operator for atom in reader.atoms] == ["exists"] * stated
