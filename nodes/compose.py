@@ -11,7 +11,7 @@ from pydantic import StringConstraints, TypeAdapter
 from citegraph.answer.cited_spans import line_around
 from citegraph.answer.conflicts import with_conflicts
 from citegraph.answer.model_text import Filled, Shown, as_it_comes, put_right, without_numbers
-from citegraph.answer.set_statements import compose_set
+from citegraph.answer.sets_apart import compose_sets
 from citegraph.answer.statements import compose_passages, nothing_text
 from citegraph.citations.claims import split_statements
 from citegraph.citations.fact_matching import facts_agree
@@ -212,7 +212,7 @@ class Compose:
             draft = nothing_text(plan, state.get("clarifications") or [])
         elif plan["kind"] == "documents":
             vouched = bool(state["decomposition"].get("by"))
-            draft = await asyncio.to_thread(compose_set, corpus, plan, decision, context, vouched=vouched)
+            draft = await asyncio.to_thread(compose_sets, corpus, plan, decision, context, vouched=vouched)
         else:
             chunks = await hydrate(corpus, state.get("evidence", []), for_model=given_up)
             draft = await compose_passages(corpus, state, context, chunks.values() if given_up else ())

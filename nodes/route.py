@@ -21,6 +21,7 @@ from citegraph.language import terms
 from citegraph.language.periods import find_periods
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.follow_ups import last_turn
+from citegraph.plan.shape import SETS
 from citegraph.question.clauses import read_noun
 from citegraph.question.phrases import included_among, named
 from citegraph.question.reading import Reader
@@ -190,12 +191,13 @@ class Route:
 
     def named(self, state: State) -> list[Routed]:
         """Return the buckets that a model's decomposition named, which saves the call that would ask again."""
-        primary = state.get("decomposition", {}).get("primary_buckets", [])
+        decomposition = state.get("decomposition", {})
+        primary, intent = decomposition.get("primary_buckets", []), decomposition.get("intent")
         known = self.services.bucket_names()
         names = [name for name in dict.fromkeys(primary) if name in known]
         return [
             {"bucket": name, "score": round(1 / place, 3), "reason": "named by decompose"}
-            for place, name in enumerate(names[:3], 1)
+            for place, name in enumerate(names if intent in SETS else names[:3], 1)
         ]
 
     async def twin(self, state: State, context: Context) -> Update:
@@ -243,7 +245,7 @@ def with_certain(named: list[Routed], ranked: list[Routed]) -> list[Routed]:
     """Return the buckets that a model named, and the best of the rules' own when what it holds speaks for it."""
     known = {route["bucket"] for route in named}
     best = [route for route in ranked[:1] if route["reason"] in CERTAIN and route["bucket"] not in known]
-    return [*named, *best][:3]
+    return [*named, *best][: max(3, len(named))]
 
 
 def set_is_named(corpus: Corpus, state: State, names: Sequence[str], today: date) -> bool:

@@ -20,7 +20,7 @@ from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.numbers_asked import documents_meant
 from citegraph.plan.shape import names_one
-from citegraph.plan.stored_filters import bucket_filters, flat, or_missing
+from citegraph.plan.stored_filters import bucket_filters, flat, one_by_one, or_missing
 from citegraph.plan.unbound import counts_or_lists, fields_bound, said_by_grammar, unbound_words
 from citegraph.question import cues
 from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
@@ -93,6 +93,8 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
     One document of which words remain that no filter used is read: naming it would not say what was asked about it.
     """
     plan = state["plan"]
+    if plan["buckets"][1:]:
+        return await review_apart(corpus, state, context)
     if (told := plan.get("worded")) and (words := worded(told)):
         return await asyncio.to_thread(named_in_texts, corpus, plan, words)
     decision = await reviewed_set(corpus, state, context)
@@ -115,6 +117,36 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
     return enough(
         "one document matches, and what is asked about it stands in its text", targets=list(found), plan=read
     )
+
+
+async def review_apart(corpus: Corpus, state: State, context: Context) -> Decision:
+    """Review a set over several buckets, each by itself; those in which nothing matches go.
+
+    Where nothing matches in any, the first one's decision stands.
+    """
+    apart = {one["buckets"][0]: one for one in one_by_one(corpus.buckets, state["plan"])}
+    made = {name: await review_set(corpus, {**state, "plan": one}, context) for name, one in apart.items()}
+    kept = {name: one for name, one in made.items() if in_set(one)}
+    if not kept:
+        lead = state["plan"]["buckets"][0]
+        return {"plan": apart[lead], **made[lead]}
+    plan, counted = state["plan"], state.get("decision", {}).get("matched", {})
+    matched = {name: one.get("matched", {}).get(name, counted.get(name, 0)) for name, one in kept.items()}
+    total = sum(matched.values())
+    many = plan["intent"] == "list" and total >= context.overload and not plan["order_by"]
+    many = many and not plan.get("export")
+    reason = f"{total} documents match in {len(kept)} buckets"
+    return enough(reason, matched=matched, apart=kept, **({"partial": TOO_MANY} if many else {}))
+
+
+TOO_MANY = "too many to list"
+
+
+def in_set(decision: Decision) -> bool:
+    """Tell whether the documents of one bucket that match are a part of the answer, if only too many to be listed."""
+    if decision["status"] == "clarify":
+        return decision["clarification"]["type"] == "overload"
+    return decision["status"] == "enough" and not (decision.get("empty") or "plan" in decision)
 
 
 def named_in_texts(corpus: Corpus, plan: Plan, words: re.Pattern[str]) -> Decision:
@@ -216,7 +248,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         if may_ask(state, context, "overload"):
             question = await asyncio.to_thread(facets_question, corpus, plan, matched)
             return {"status": "clarify", "reason": f"{matched} documents match", "clarification": question}
-        return enough(f"{matched} documents match; the first are listed", partial="too many to list")
+        return enough(f"{matched} documents match; the first are listed", partial=TOO_MANY)
     said = plan["aggregate"].get("second") and documents_meant(
         corpus.buckets[plan["buckets"][0]], state["question"]
     )

@@ -97,6 +97,14 @@ def told_turn(corpus: Corpus, plan: Plan, turn: Turn) -> Turn:
 # ---------------------------------------------------------------- does a message lean on the turn before?
 
 
+def named_in(corpus: Corpus, names: Sequence[str], message: str) -> list[str]:
+    """Return those of some buckets whose documents a message names, all where it names none of them."""
+    asked = terms.words(message)
+    return [
+        name for name in names if name in corpus.buckets and named(asked, corpus.buckets[name].nouns)
+    ] or [*names]
+
+
 def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None:
     """Return the words that are searched for a message that leans on a turn, None when it stands alone; blocking.
 
@@ -106,7 +114,7 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
     if not turn.get("left"):
         points = pattern("points").search(message) and len(terms.content_words(message)) <= FEW
         return f"{turn['question'].rstrip(' ?.!')}? {message}" if goes_on(message) or points else None
-    bucket = corpus.buckets.get(turn["buckets"][0])
+    bucket = corpus.buckets.get(named_in(corpus, turn["buckets"], message)[0])
     if bucket is None or other_documents(corpus, bucket, message):
         return None
     first, rest = steps_of(message)

@@ -1,6 +1,6 @@
 """The whole plan of a question: typed filters per bucket, kind of answer, strategy and first searches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import (
@@ -13,8 +13,9 @@ from citegraph.corpus.filters.clause import (
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import BadInput, Unavailable
+from citegraph.language import terms
 from citegraph.language.word_tables import pattern
-from citegraph.plan.follow_ups import as_left, follow_up, last_turns
+from citegraph.plan.follow_ups import as_left, follow_up, last_turn, last_turns, named_in
 from citegraph.plan.narrowing import (
     leads_on,
     named_documents,
@@ -32,12 +33,13 @@ from citegraph.plan.shape import SETS, formed, shape, shape_of
 from citegraph.plan.sides_apart import sides_apart
 from citegraph.plan.stored_filters import fields_of, inferred, wanted
 from citegraph.plan.tables_asked import with_table
-from citegraph.plan.unbound import fields_bound, without_denied
+from citegraph.plan.unbound import counts_or_lists, fields_bound, without_denied
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
 from citegraph.question.functions import asks
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import RANKS
+from citegraph.question.phrases import GENERAL_DOCUMENTS, named
 from citegraph.question.reading import stored
 from citegraph.question.sides import Side as ToldSide
 from citegraph.question.sides import beside, split_sides
@@ -241,7 +243,8 @@ def finished(corpus: Corpus, plan: Plan, state: State, context: Context) -> tupl
         turn, earlier = last_turns(state.get("turns") or [])
         assert turn is not None, "an edit without a turn"
         plan, lines = follow_up(corpus, as_left(plan, turn, context), turn, state["edit"], context, earlier)
-        notes = [note("schema_plan", "follow-up", line) for line in lines]
+        plan, said = of_edit(corpus, plan, state["edit"], context)
+        notes = [note("schema_plan", "follow-up", line) for line in [*lines, *said]]
         if plan["kind"] == "passages" and not plan["only"]:
             plan, said = narrow(corpus, plan, state["edit"])
             notes += [note("schema_plan", "relaxed", line) for line in said]
@@ -252,7 +255,68 @@ def finished(corpus: Corpus, plan: Plan, state: State, context: Context) -> tupl
     for fitted in (with_stated_date, with_negatives, without_denied) if plan["kind"] == "documents" else ():
         plan, said = fitted(corpus, plan)
         notes += [note("schema_plan", "linked value", line) for line in said]
+    if not (edited or state["decomposition"].get("by")):
+        plan, said = over_all(corpus, plan, state["question"], context)
+        notes += [note("schema_plan", "left out", line) for line in said]
     return with_parts(corpus, plan, state["decomposition"], context), notes
+
+
+def over_all(corpus: Corpus, plan: Plan, question: str, context: Context) -> tuple[Plan, list[str]]:
+    """Return the plan of a list or count that names no kind of documents over all buckets, and what is to be said; blocking.
+
+    A bucket that takes up less of the question than another one ("expire" is no field there) is left out.
+    """
+    if plan["kind"] == "passages" and says_nothing(question):
+        plan = formed(plan, shape("compute", {"function": "count", "field": None}))
+    names = corpus.filled(list(context.buckets or corpus.buckets))
+    asked, number = terms.words(question), plan["aggregate"]
+    whole = plan["kind"] == "documents" and counts_or_lists(plan) and number.keys() <= {"function", "field"}
+    order, main = plan["order_by"], corpus.buckets[plan["buckets"][0]].main_date
+    ranked = order is not None and order["field"] != main
+    if not whole or ranked or plan.get("rows") or plan["only"] or plan.get("lacking"):
+        return plan, []
+    if any(named(asked, corpus.buckets[name].nouns) for name in names):
+        return plan, []
+    hard = caller_filters(corpus, [*plan["buckets"], *names], context)
+    names = [name for name in names if len(hard[name]) == len(context.filters)]
+    names = [name for name in names if corpus.buckets[name].main_date] if order else names
+    lead = plan["buckets"][0]
+    parts = {name: read(corpus, name, question, hard, context)[0] for name in names if name != lead}
+    parts = {lead: plan["per_bucket"][lead], **parts}
+    # A name that no field of a bucket holds may stand in its texts: the review looks for it.
+    kept, said = reading_most(
+        {name: {*part["terms"], *part["unused"]} - set(part["names"]) for name, part in parts.items()}
+    )
+    return {**plan, "buckets": kept, "per_bucket": {name: parts[name] for name in kept}}, said
+
+
+def of_edit(corpus: Corpus, plan: Plan, message: str, context: Context) -> tuple[Plan, list[str]]:
+    """Return the plan of a set over several buckets for those that a message means, and what is to be said; blocking."""
+    if not plan["buckets"][1:]:
+        return plan, []
+    names = named_in(corpus, plan["buckets"], message)
+    if not counts_or_lists(plan):
+        return {**plan, "buckets": names[:1]}, []
+    parts = {name: read(corpus, name, message, {}, context)[0] for name in names}
+    kept, said = reading_most({name: {*part["terms"], *part["unused"]} for name, part in parts.items()})
+    return {**plan, "buckets": kept}, said
+
+
+def reading_most(unread: Mapping[str, Set[str]]) -> tuple[list[str], list[str]]:
+    """Return the buckets that leave no more of a text unread than the one that reads most, and what is to be said of the others."""
+    best = min(unread, key=lambda name: len(unread[name]))
+    kept = [name for name in unread if unread[name] <= unread[best]]
+    words = dict.fromkeys(word for words in unread.values() for word in sorted(words - unread[best]))
+    left = ", ".join(name for name in unread if name not in kept)
+    return kept, [
+        f"Only {', '.join(kept)}: nothing is known by “{' '.join(words)}” in {left}."
+    ] if left else []
+
+
+def says_nothing(question: str) -> bool:
+    """Tell whether no word says what is wanted but those for documents and for an overview of them: "what do we have?"."""
+    rest = cues.SUMMARIZE.sub(" ", GENERAL_DOCUMENTS.sub(" ", question))
+    return not terms.content_words(rest)
 
 
 def with_parts(corpus: Corpus, plan: Plan, decomposition: Decomposed, context: Context) -> Plan:
@@ -316,11 +380,7 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Reading
     if form["intent"] not in SETS:
         form = {**form, "order_by": None}
     else:
-        best = [
-            name
-            for name in best
-            if plans[name]["filters"] == lead["filters"] or plans[name]["noun"] or name == best[0]
-        ][:1]
+        best = together(best, form, state)
     queries = [question, *(item["query"] for item in decomposition.get("subqueries", []))]
     whole: Plan = {
         **chosen,
@@ -331,6 +391,14 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Reading
         "only": [],
     }
     return formed(whole, form)
+
+
+def together(names: Sequence[str], form: Shape, state: State) -> list[str]:
+    """Return the buckets that a set is over: those that a model read or that are in view, where it is a list or a count; else one."""
+    turn = last_turn(state.get("turns") or []) if state.get("edit") else None
+    meant = (turn or {}).get("buckets", []) or state["decomposition"].get("primary_buckets", [])
+    kept = [name for name in names if name in meant] if counts_or_lists(form) else []
+    return kept or list(names[:1])
 
 
 def without_bound(part: Reading, having: GroupCondition) -> Reading:

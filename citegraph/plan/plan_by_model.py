@@ -23,7 +23,7 @@ from citegraph.plan.make_plan import with_parts
 from citegraph.plan.narrowing import leads_on, narrow, with_negatives
 from citegraph.plan.shape import SETS, shape
 from citegraph.plan.stored_filters import flat, inferred, printed, wanted
-from citegraph.plan.unbound import unbound_words
+from citegraph.plan.unbound import counts_or_lists, unbound_words
 from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -579,12 +579,13 @@ def adopt(
     if not whole:
         same = plan["kind"] == "passages"
         form |= {"intent": plan["intent"] if same else form["intent"], "order_by": None}
+    over = [lead.bucket] if whole and not counts_or_lists(form) else list(found)
     planned = {
         **planned,
         **form,
         "kind": "documents" if whole else "passages",
-        "buckets": [lead.bucket] if whole else list(found),
-        "per_bucket": {name: found[name][0] for name in ([lead.bucket] if whole else found)},
+        "buckets": over,
+        "per_bucket": {name: found[name][0] for name in over},
     }
     if whole:
         planned |= {"described": lead.text.strip(), "lacking": lead.without.strip()}

@@ -1,6 +1,6 @@
 """Filters as a plan keeps them: clauses and groups of clauses, plain data."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Unpack, cast
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group, clauses_in, typed_filters
@@ -72,6 +72,18 @@ def bucket_filters(plan: Plan, bucket: str, call: ToolCall | None = None) -> Fil
     own = (call or {}).get("args", {}).get("filters")
     raw = own.get(bucket, []) if own is not None else plan["per_bucket"].get(bucket, {}).get("filters", [])
     return typed_filters(raw)
+
+
+def one_by_one(buckets: Mapping[str, Bucket], plan: Plan) -> list[Plan]:
+    """Return the plan of a set over several buckets as one for each, ordered by its own main date where the first one's is."""
+    order, main = plan.get("order_by"), buckets[plan["buckets"][0]].main_date
+    made: list[Plan] = []
+    for name in plan["buckets"]:
+        one: Plan = {**plan, "buckets": [name], "per_bucket": {name: plan["per_bucket"][name]}}
+        if order and order["field"] == main:
+            one["order_by"] = {**order, "field": buckets[name].main_date or ""}
+        made.append(one)
+    return made
 
 
 def with_part(plan: Plan, bucket: str, **changes: Unpack[Reading]) -> Plan:

@@ -21,7 +21,7 @@ from citegraph.question.negation import BARRIER, denying
 from citegraph.question.ordering import RANKS
 from citegraph.question.phrases import conditions_among, find_phrase, included_among, is_written
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import Plan, Reading
+from citegraph.run.state_types import Plan, Reading, Shape
 
 LOOKED_AT = 300
 """Documents of a set in whose texts a word is looked for."""
@@ -98,7 +98,7 @@ def unmentioned(question: str, unused: Sequence[str], left: Sequence[str]) -> tu
     return "", included_among(question, left, slot="excluded") if states else []
 
 
-def counts_or_lists(plan: Plan) -> bool:
+def counts_or_lists(plan: Shape) -> bool:
     """Tell whether the documents themselves are wanted, or how many they are."""
     number = plan["aggregate"]
     counts = number["function"] == "count" and not (number.get("group_by") or number.get("sides"))

@@ -34,7 +34,13 @@ from citegraph.question.missing import read_flags, read_presence
 from citegraph.question.named_values import amount_meant, read_beginnings, read_mentions, read_spoken_values
 from citegraph.question.negation import Denials
 from citegraph.question.ordering import ranked_number
-from citegraph.question.phrases import PLURAL, conditions_among, document_words, find_phrase
+from citegraph.question.phrases import (
+    GENERAL_DOCUMENTS,
+    PLURAL,
+    conditions_among,
+    document_words,
+    find_phrase,
+)
 from citegraph.question.reading import Atom, Reader, mention_of, stored
 from citegraph.question.spoken_of import runs, spoken_of, understood
 from citegraph.run.state_types import Reading
@@ -441,7 +447,6 @@ def asked_by(declared: Field) -> tuple[str, ...]:
     return (*words, *_labels(declared)) if declared.type == "money" else words
 
 
-_GENERAL_DOCUMENTS = re.compile(rf"\b(?:{alternation('asking', 'general_documents')})\b", re.IGNORECASE)
 _ALL_OF = re.compile(rf"\b(?:{alternation('asking', 'all_of')})\s", re.IGNORECASE)
 
 
@@ -468,8 +473,8 @@ def read_noun(reader: Reader) -> str:
             result = result or "singular"
     if result and _ALL_OF.search(reader.question):
         return "plural"
-    generic = _GENERAL_DOCUMENTS.search(reader.question)
-    return "plural" if generic else result
+    general = GENERAL_DOCUMENTS.search(reader.question)
+    return ("plural" if general["several"] else result or "singular") if general else result
 
 
 ITALIAN = frozenset({("a", "e"), ("o", "i"), ("e", "i")})
@@ -492,6 +497,7 @@ def remaining(reader: Reader, filters: Sequence[Clause | Group]) -> list[str]:
         for form in terms.words(rest[start:end])
     }
     said = [match.group() for pattern in CUES for match in pattern.finditer(rest)]
+    said += [match.group() for match in GENERAL_DOCUMENTS.finditer(rest)]
     said += [rest[start:end] for function in FUNCTIONS for start, end in spans(rest, function)]
     cues = set(terms.words(" ".join(said)))
     fields = {field for item in filters for field in filtered_fields(item)}

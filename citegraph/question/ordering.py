@@ -12,7 +12,7 @@ from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question import cues
 from citegraph.question.groups import UNITS, group_at
 from citegraph.question.measures import durations, said_before
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import GENERAL_DOCUMENTS, find_phrase
 
 RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top", "bottom", "first", "last")
 FALLING = frozenset({"largest", "newest", "longest", "top", "last"})
@@ -164,7 +164,8 @@ def _group(bucket: Bucket, question: str, match: re.Match[str]) -> str | None:
     for place in places:
         rest = question[place:].lstrip()
         found = group_at(bucket, rest)
-        documents = any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1])
+        documents = GENERAL_DOCUMENTS.match(rest) is not None
+        documents |= any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1])
         if found and not (documents and not pattern("count_noun").search(rest)):
             return found[0]
     return None

@@ -114,6 +114,13 @@ ENDING = 4
 """Letters by which two forms of a word differ; a compound ("Lieferanteneingang") has more."""
 
 
+GENERAL_DOCUMENTS = re.compile(
+    rf"\b(?:(?P<several>{alternation('asking', 'general_documents')})|{alternation('asking', 'general_document')})\b",
+    re.IGNORECASE,
+)
+"""A word for documents of every kind; `several` where it is a plural."""
+
+
 def document_words(bucket: Bucket) -> tuple[str, ...]:
     """Return the words for a bucket's documents: its nouns, and the declared kinds of them ("Lizenzvertrag")."""
     kinds = (item for item in bucket.fields if item.type == "keyword" and "type" in item.name)

@@ -416,7 +416,7 @@ class Decision(TypedDict, total=False):
     could not be asked; `left_open` what is said where the reply to it said nothing; `several` how many documents are answered from; `absent` names that nothing holds; `differing`
     values that disagree; `described` words of a condition that no field holds, with its `coverage`; `fresh` passages
     that the last round found anew; `kept` the chunks that a review says to answer from; `matched` documents that match by
-    bucket; `chain` the hops being followed, `hops` those to answer from; `through` the line of the first target that leads to the second; `by_finder` that the finder alone chose what is answered from, False once the answer's writer missed something in it. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
+    bucket; `apart` the decision on each bucket of a set over several; `chain` the hops being followed, `hops` those to answer from; `through` the line of the first target that leads to the second; `by_finder` that the finder alone chose what is answered from, False once the answer's writer missed something in it. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
     """
 
     status: Literal["enough", "more", "clarify", "call", "done", "write"]
@@ -438,6 +438,7 @@ class Decision(TypedDict, total=False):
     left_open: str
     coverage: str
     matched: dict[str, int]
+    apart: "dict[str, Decision]"
     fresh: int
     kept: list[str]
     by_finder: bool

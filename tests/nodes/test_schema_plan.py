@@ -177,7 +177,40 @@ def test_superlatives(corpus: Corpus, bucket: str, question: str, expected: tupl
 def test_the_bucket_that_holds_the_name_comes_first(plan: Plan) -> None:
     made = plan("What does Bukit Seraya Properties charge?", "invoices", "contracts")
     assert made["buckets"] == ["contracts", "invoices"]
-    assert plan("List all documents of 2024", "invoices", "contracts")["buckets"] == ["invoices"]
+    assert plan("List all invoices of 2024", "invoices", "contracts")["buckets"] == ["invoices"]
+
+
+@pytest.mark.parametrize(
+    ("question", "intent", "buckets"),
+    [
+        ("How many files are there?", "compute", {"invoices", "contracts", "datasheets", "certificates", "generic"}),
+        ("Welche Unterlagen sind vom März 2024?", "list", {"invoices", "contracts", "datasheets", "certificates", "generic"}),
+        ("Which documents expire in 2026?", "list", {"contracts", "certificates"}),  # "expire" is no field of others
+        ("What do you have?", "compute", {"invoices", "contracts", "datasheets", "certificates", "generic"}),
+    ],
+)  # fmt: skip
+def test_a_set_of_no_kind_is_over_every_bucket_that_reads_it(
+    plan: Plan, question: str, intent: str, buckets: set[str]
+) -> None:
+    made = plan(question, "invoices", "generic")
+    assert (made["intent"], set(made["buckets"])) == (intent, buckets)
+
+
+def test_the_caller_says_in_which_buckets_a_set_is(plan: Plan) -> None:
+    made = plan("How many files are there?", "contracts", "datasheets", buckets=["contracts", "datasheets"])
+    assert set(made["buckets"]) == {"contracts", "datasheets"}
+    made = plan("How many files are there?", "invoices", filters=["total_amount > 100"])
+    assert made["buckets"] == ["invoices"]
+
+
+def test_a_model_may_name_several_buckets_for_a_list(corpus: Corpus) -> None:
+    state = state_of("What is there from May 2024?", "invoices", "contracts", "generic")
+    state["decomposition"] |= {"by": "model", "intent": "list", "primary_buckets": ["invoices", "contracts"]}
+    made, _ = make_plan(corpus, state, Context(today=TODAY.isoformat()))
+    assert set(made["buckets"]) == {"invoices", "contracts"}
+    state["decomposition"] |= {"intent": "compute", "aggregate": "sum"}
+    made, _ = make_plan(corpus, state, Context(today=TODAY.isoformat()))
+    assert len(made["buckets"]) == 1
 
 
 # --- the caller's filters -----------------------------------------------------------------------
