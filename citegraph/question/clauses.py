@@ -10,7 +10,7 @@ from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import is_idle
+from citegraph.encoder.multilingual import SAID, is_idle, tag_question
 from citegraph.language import terms
 from citegraph.language.dates import Period, month_pattern
 from citegraph.language.periods import find_periods
@@ -123,15 +123,20 @@ def date_field(reader: Reader, period: Period) -> tuple[Field | None, bool]:
     wanted = [
         run for run in runs(reader.bucket, reader.question) if run.role == "wanted"
     ]  # "when do those from 2023 lapse?"
-    near = [
-        (rank, distance, place)
+    said = [
+        (place, word, spot, distance)
         for place, declared in enumerate(dates)
         for word in declared.words
         for spot in find_phrase(reader.question, word)
         if not any(run.field == declared.name and run.start <= spot[0] < run.end for run in wanted)
         if (distance := _distance(spot, period.span)) is not None
+        and not is_asked_of_documents(reader, spot, period.span)
         and not pattern("and", "or", "deny", "except").search(reader.question, period.span[1], spot[0])
-        for rank in [_rank(word, behind=spot[0] >= period.span[1])]
+    ]
+    near = [
+        (_rank(word, behind=spot[0] >= period.span[1]), distance, place)
+        for place, word, spot, distance in said
+        if not any(within(spot, other[2]) for other in said)  # of "due date" it is not "date" that says which
     ]
     names = [declared.name for declared in dates if not reader.dates or declared.name in reader.dates]
     meant = spoken_of(reader.bucket, reader.question, *period.span, among=names)
@@ -144,6 +149,19 @@ def date_field(reader: Reader, period: Period) -> tuple[Field | None, bool]:
         others = [declared for declared in dates if _may_hold(reader, declared, period)]
         return (others[0] if len(others) == 1 else main), False
     return main, False
+
+
+def is_asked_of_documents(reader: Reader, spot: tuple[int, int], period: tuple[int, int]) -> bool:
+    """Tell whether a field's word is what is wanted of documents that a period is of: "due dates of the invoices from July"."""
+    between = reader.question[spot[1] : period[0]]
+    if not any(find_phrase(between, noun) for noun in document_words(reader.bucket)):
+        return False
+    return tag_question(reader.question).slot(*spot, "asked") >= SAID
+
+
+def within(part: tuple[int, int], whole: tuple[int, int]) -> bool:
+    """Tell whether a span lies in a longer one."""
+    return whole[0] <= part[0] and part[1] <= whole[1] and part != whole
 
 
 SMALL_WORDS = (1, 3)

@@ -91,6 +91,21 @@ def test_a_date_that_has_no_part_in_the_question_is_no_condition(read: Read) -> 
     assert [item.field for item in typed_filters(meant["filters"])] == ["due_date"]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("question", "field"),
+    [
+        ("Which bills have a due date in May 2031?", "due_date"),
+        ("bills whose due date is in May 2031", "due_date"),
+        ("Rechnungen mit Fälligkeitsdatum im Mai 2031", "due_date"),
+        ("due dates of the invoices from May 2031", "invoice_date"),
+        ("invoices with an invoice date in May 2031", "invoice_date"),
+    ],
+)
+def test_the_longer_name_of_a_date_says_which_it_is(read: Read, question: str, field: str) -> None:
+    found = typed_filters(read("invoices", question)["filters"])
+    assert [item.field for item in found] == [field]  # type: ignore[union-attr]
+
+
 def test_a_denial_in_brackets_reaches_no_condition_behind_them(read: Read) -> None:
     found = typed_filters(read("invoices", "invoices (the real ones, not estimates) from 2024")["filters"])
     assert [(item.field, item.operator) for item in found] == [("invoice_date", "between")]  # type: ignore[union-attr]
