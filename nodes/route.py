@@ -15,7 +15,7 @@ from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import term_weights
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.encoder.multilingual import is_idle
+from citegraph.encoder.multilingual import NUMBERS, is_idle, tag_question
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language import terms
 from citegraph.language.periods import find_periods
@@ -249,12 +249,35 @@ def with_certain(named: list[Routed], ranked: list[Routed]) -> list[Routed]:
 
 
 def set_is_named(corpus: Corpus, state: State, names: Sequence[str], today: date) -> bool:
-    """Tell whether the documents of just one bucket are named, of several or to be counted: other texts say nothing then."""
+    """Tell whether just one bucket declares what is asked for, of several documents: other texts say nothing then.
+
+    Its documents are named, of several or to be counted, or all that is said of a number but names and dates is known to
+    it: "which supplier cost us the most" is answered where suppliers and costs are fields, not where a text speaks of them.
+    """
     question = state["question"]
     nouns = [read_noun(Reader(corpus.buckets[name], question, today)) for name in names]
     said = [noun for noun in nouns if noun]
     computes = state.get("decomposition", {}).get("intent") == "compute"
-    return len(said) == 1 and (computes or said == ["plural"])
+    if len(said) == 1 and (computes or said == ["plural"]):
+        return True
+    tagged = tag_question(question)
+    if tagged.intent not in NUMBERS or tagged.certainty < SURE_NUMBER or said:
+        return False
+    said_at_all = terms.content_words(question)
+    asked = included_among(question, said_at_all, slot="asked")
+    known = [name for name in names if asked and asked == declared_among(corpus.buckets[name], asked)]
+    most = [len(declared_among(corpus.buckets[name], said_at_all)) for name in known]
+    return most.count(max(most, default=0)) == 1
+
+
+SURE_NUMBER = 0.7
+"""Probability of a number over documents from which declared words alone choose the bucket."""
+
+
+def declared_among(bucket: Bucket, words: Sequence[str]) -> list[str]:
+    """Return those of some words that are words for a bucket's documents, topics or fields."""
+    phrases = (*bucket.nouns, *bucket.topics, *(word for field in bucket.fields for word in field.words))
+    return [word for word in words if named([word], phrases)]
 
 
 def filled(corpus: Corpus, names: list[str]) -> list[str]:

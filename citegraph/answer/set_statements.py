@@ -40,7 +40,7 @@ from citegraph.evidence.names_in_texts import grouped_by_name, worded
 from citegraph.language import terms
 from citegraph.plan.numbers_asked import mixes_counts
 from citegraph.plan.stored_filters import bucket_filters, flat
-from citegraph.plan.unbound import may_narrow, said_by_grammar, unbound_words
+from citegraph.plan.unbound import declared_words, may_narrow, said_by_grammar, unbound_words
 from citegraph.question.ordering import in_digits
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -223,7 +223,7 @@ def compose_set(
     counts_each = not compute or plan["aggregate"]["function"] not in {"min", "max"}
     copies = copies_notes(corpus, bucket, draft["documents"]) if counts_each else []
     copies = [*draft.get("notes", []), *copies]
-    lost = lost_conditions(plan, decision)
+    lost = lost_conditions(bucket, plan, decision)
     mixed = compute and not vouched and mixes_counts(plan)
     if not (vouched or plan.get("rows")):
         unused = unbound_words(bucket, plan, decision.get("described", []))
@@ -391,20 +391,23 @@ def row_line(row: Json, columns: Sequence[str]) -> str:
     return f"- {shown or row['doc_id']} [{row['doc_id']}]"
 
 
-def lost_conditions(plan: Plan, decision: Decision) -> list[str]:
-    """Return the denials, compared numbers and names of the question that no filter holds: the set is only partly what was asked."""
+def lost_conditions(bucket: Bucket, plan: Plan, decision: Decision) -> list[str]:
+    """Return the denials, compared numbers and names of the question that no filter holds: the set is only partly what was asked.
+
+    Words of the fields that are computed or grouped by ("VAT", "supplier") are no conditions.
+    """
     part = plan["per_bucket"][plan["buckets"][0]]
     taken = {word for clause in flat(part["filters"]) for word in terms.words(str(clause.get("raw", "")))}
     # Names that the listed documents hold have chosen them.
     names = [] if decision.get("targets") else [name for name in part["names"] if name not in taken]
     lost = list(dict.fromkeys([*part.get("unused", []), *names]))
     made = plan.get("aggregate") or {}
-    kept = made.get("having")
+    kept, known = made.get("having"), declared_words(bucket, plan) | said_by_grammar()
     return [
         words
         for words in lost
         if not (kept and kept["value"] in in_digits(words, bounded=True))
-        and not (set(terms.words(words)) <= said_by_grammar())
+        and not (set(terms.words(words)) <= known)
     ]
 
 

@@ -21,7 +21,13 @@ from citegraph.language.word_tables import alternation
 from citegraph.plan.numbers_asked import documents_meant
 from citegraph.plan.shape import names_one
 from citegraph.plan.stored_filters import bucket_filters, flat, one_by_one, or_missing
-from citegraph.plan.unbound import counts_or_lists, fields_bound, said_by_grammar, unbound_words
+from citegraph.plan.unbound import (
+    counts_or_lists,
+    declared_words,
+    fields_bound,
+    said_by_grammar,
+    unbound_words,
+)
 from citegraph.question import cues
 from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
 from citegraph.question.reading import stored
@@ -230,12 +236,14 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         open_condition = uncovered(state["question"], plan["per_bucket"][plan["buckets"][0]])
         held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
         if held:
-            return held
+            return {**held, "partial": BY_WORDS}
     bucket = corpus.buckets[plan["buckets"][0]]
     found_by_name = cues.EXISTENCE.search(state["question"]) and names_one(
         bucket, plan["per_bucket"][bucket.name]
     )
-    if open_set and not found_by_name:
+    # What is denied is not met by a text that says it.
+    denied = any(cues.NEGATION.search(said) for said in plan["per_bucket"][bucket.name]["unused"])
+    if open_set and not found_by_name and not denied:
         for told in dict.fromkeys(conditions_left(corpus, state, least) for least in (SAID, SURELY)):
             if told and not await selecting(corpus, plan, terms.content_words(told)):
                 continue
@@ -412,6 +420,7 @@ def unknown_names(corpus: Corpus, plan: Plan, question: str) -> list[str]:
     name = plan["buckets"][0]
     part, nouns = plan["per_bucket"][name], corpus.buckets[name].nouns
     taken = {word for clause in part["filters"] for word in str(clause.get("raw", "")).casefold().split()}
+    taken |= declared_words(corpus.buckets[name], plan)
     return [
         word
         for word in part["names"]

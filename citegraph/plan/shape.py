@@ -27,7 +27,7 @@ from citegraph.plan.stored_filters import flat
 from citegraph.plan.unbound import unmentioned
 from citegraph.question import cues
 from citegraph.question.functions import asks, number_said
-from citegraph.question.groups import MONEY, limit_before, read_groups, top_group
+from citegraph.question.groups import MONEY, limit_before, periods_asked, read_groups, top_group
 from citegraph.question.intent import compared_names, counts_documents, settle_intent
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
@@ -79,8 +79,10 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
             wanted = {"function": "count", "field": None}
         intent, aggregate = ("compute", wanted | {"group_by": groups}) if asked else (intent, aggregate)
     top = None if intent == "compare" or made else top_group(bucket, question)
-    if top is None and not (made or order or groups) and intent != "compare":
-        top = _most_frequent(bucket, question, lead)
+    if top is None and not (made or groups) and intent != "compare":
+        top = _costliest(bucket, question, lead) or (
+            None if order else _counted_apiece(bucket, question, lead)
+        )
     intent, aggregate, order = ("compute", top, None) if top else (intent, aggregate, order)
     said = number_said(question)
     read, changes = said.read, said.changes
@@ -155,6 +157,31 @@ def _as_tagged(bucket: Bucket, question: str, lead: Reading, made: Shape, read: 
         return shape("compute", {**usual(bucket), "group_by": [each.name]}) if each else made
     field = measured(bucket, question, read, lead) if read in {"sum", "average", "median"} else None
     return shape("compute", {"function": read, "field": field.name}) if field else made
+
+
+def _costliest(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | None:
+    """Return the sum by those who are asked for, where an amount is spoken of and no document: "our most expensive vendor"."""
+    tagged, span = tag_question(question).intent, asked_span(question)
+    if (
+        span is None
+        or tagged not in {"max", "min"}
+        or lead["noun"]
+        or bucket.main_amount not in lead["asked"]
+    ):
+        return None
+    field = values_asked(bucket, question[slice(*span)])
+    if bucket.main_amount is None or field is None or field.name not in bucket.entity_fields:
+        return None
+    top = "most" if tagged == "max" else "least"
+    return {"function": "sum", "field": bucket.main_amount, "group_by": [field.name], "top": top}
+
+
+def _counted_apiece(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | None:
+    """Return a count by group that no "per" asks for: the most frequent values, or the periods in which documents lie."""
+    periods = periods_asked(bucket, question) if lead["noun"] == "plural" else []
+    if periods:
+        return {"function": "count", "field": None, "group_by": periods}
+    return _most_frequent(bucket, question, lead)
 
 
 def _most_frequent(bucket: Bucket, question: str, lead: Reading) -> WantedNumber | None:

@@ -76,6 +76,15 @@ def read_groups(bucket: Bucket, question: str) -> list[str]:
     return [dated_by(bucket, question, name) for name in dict.fromkeys(found)]
 
 
+def periods_asked(bucket: Bucket, question: str) -> list[str]:
+    """Return the part of a date whose values are asked for ("from which years are the invoices?"), as a group; [] for none."""
+    for match in cues.WHICH.finditer(question):
+        rest = question[match.end() :].lstrip()
+        if (group := group_at(bucket, rest)) and "." in group[0]:
+            return [dated_by(bucket, question, group[0])]
+    return []
+
+
 def dated_by(bucket: Bucket, question: str, group: str) -> str:
     """Return a group by a part of a date with the date field that the question has a word of: "expire each year".
 

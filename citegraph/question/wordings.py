@@ -1,12 +1,14 @@
 """The wordings of a described condition: as it is said, its alternatives, and declared synonyms of the same thing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language.claim_cues import cues
+from citegraph.language.claim_tokens import sentence_spans
 from citegraph.language.terms import bare, content_words, stem, words
 from citegraph.language.units import unit, units
 from citegraph.language.word_tables import alternation, listed
@@ -43,7 +45,7 @@ class Wording:
 
     def stands_in(self, passage: str) -> bool:
         """Return whether a passage that holds the words meets what the wording asks beside them."""
-        if self.denied and not DENIAL.search(passage):
+        if denied_in(passage, self.words) if not self.denied else not DENIAL.search(passage):
             return False
         if self.measures:
             # Without words every passage is looked at: those that print other digits are passed over.
@@ -53,6 +55,26 @@ class Wording:
             if not all((one.dimension, one.amounts[0]) in stated for one in self.measures):
                 return False
         return not self.phrase or f" {self.phrase} " in f" {' '.join(words(passage))} "
+
+
+def denied_in(passage: str, words: Sequence[str]) -> bool:
+    """Tell whether a passage denies some words wherever it says most of them: "there is no automatic renewal"."""
+    wanted = {word[:BEGINNING] for word in words}
+
+    def count(said: Sequence[str]) -> int:
+        return len(wanted.intersection(word[:BEGINNING] for word in said))
+
+    said = [passage[start:end] for start, end in sentence_spans(passage)] if wanted else []
+    most = max(map(count, map(content_words, said)), default=0)
+    telling = [sentence for sentence in said if most and count(content_words(sentence)) == most]
+    return bool(telling) and all(
+        any(cue.kind == "negation" and count(cue.heads) == most for cue in cues(sentence))
+        for sentence in telling
+    )
+
+
+BEGINNING = 5
+"""Letters that the forms of a word have in common: "renewal" and "renewed"."""
 
 
 def wordings(bucket: Bucket, condition: str) -> list[Wording]:

@@ -1,5 +1,7 @@
 """Questions for documents of every kind: one list or number over all buckets, and what is asked on of it."""
 
+import pytest
+
 from citegraph.run.services import Corpus
 from graph.session import Session
 from tests.graph.test_answers import check_citations
@@ -61,3 +63,39 @@ async def test_a_follow_up_keeps_or_picks_the_buckets(session: Session) -> None:
     one = await session.ask("only the contracts", thread_id="whole")
     assert one.buckets == ["contracts"]
     assert [item.value for item in one.filters] == [earlier.filters[0].value]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Which supplier cost us the most in 2024?", "Halbrecht"),
+        ("Who is our most expensive vendor?", "Halbrecht"),
+        ("Welcher Lieferant war am teuersten?", "Halbrecht"),
+        ("How much did we spend last year?", "Sum of total amount"),
+    ],
+)
+async def test_a_number_of_what_one_bucket_declares_is_asked_of_it(
+    session: Session, question: str, first: str
+) -> None:
+    answer = await session.ask(question)
+    assert answer.buckets == ["invoices"]
+    assert answer.intent == "compute"
+    assert answer.text.startswith(first)
+    assert answer.status == "answered"
+
+
+async def test_the_years_of_documents_are_counted(session: Session, corpus: Corpus) -> None:
+    answer = await session.ask("From which years are the invoices?")
+    rows = corpus.annotations.rows("invoices", (), ["invoice_date"])
+    years = {str(row["invoice_date"])[:4] for row in rows}
+    assert answer.table is not None
+    assert {row[0] for row in answer.table.rows} == years
+
+
+async def test_a_document_that_denies_a_condition_does_not_meet_it(session: Session) -> None:
+    answer = await session.ask("Which contracts renew automatically?")
+    assert answer.documents == ["cobaltine-cloud-services"]
+    assert answer.status == "partial"  # chosen by words of their texts
+    denied = await session.ask("Which invoices were not paid by card?")
+    assert denied.status == "partial"
+    assert len(denied.documents) > len((await session.ask("Which invoices were paid by card?")).documents)

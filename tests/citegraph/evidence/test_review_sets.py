@@ -29,6 +29,7 @@ def set_plan(*terms: str, noun: str = "", **more: Any) -> Any:
         "filters": [{"field": "invoice_number", "operator": "=", "value": "OF-24-02", "origin": "inferred"}],
         "names": ["oudenveld"],
         "terms": list(terms),
+        "asked": [],
         "noun": noun,
     }
     return {
@@ -110,7 +111,14 @@ def filtered(*filters: tuple[str, str, str, str], **more: Any) -> Any:
     ]
     return set_plan(**more) | {
         "per_bucket": {
-            "invoices": {"filters": stored, "names": [], "terms": [], "noun": "plural", "mentions": []}
+            "invoices": {
+                "filters": stored,
+                "names": [],
+                "terms": [],
+                "asked": [],
+                "noun": "plural",
+                "mentions": [],
+            }
         }
     }
 
