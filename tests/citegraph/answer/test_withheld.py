@@ -97,7 +97,7 @@ def test_withheld_text_of_a_document_that_is_not_cited_has_to_answer_more_surely
 
     class Unsure(Finder):
         def find(self, question: str, passages: Sequence[str]) -> list[Span]:
-            return [Span(start, start + 6, -2.0, 0.0) for _ in passages]
+            return [Span(start, start + 6, -0.5) for _ in passages]
 
     parts = [Stretch("memo", 0, text)]
     assert values_against(Unsure(), FEE, "It is 40 EUR.", parts, {"memo"})
