@@ -1,7 +1,8 @@
 """How well the networks read rows that they never learned: python -m benches.encoder_bench [FILE ...].
 
 Rows are JSON lines as in training/questions, training/addressed, training/stated and training/fields; without a file those
-that were held out on 2026-11-29.
+that were held out. Last comes the fit that makes the finder's logits the log-odds of all passages: OFFSET and SLOPE of
+citegraph/encoder/finder.py, to be set whenever its weights are others.
 """
 
 import argparse
@@ -14,12 +15,13 @@ from typing import Any
 
 import numpy
 
-from citegraph.encoder.finder import Finder
+from citegraph.encoder.finder import OFFSET, SLOPE, Finder
 from citegraph.encoder.multilingual import ROLES, field_text, fields_of, speak_to_program, tag_question
 from citegraph.language.terms import words
 
 LOOKS = Path(__file__).parent / "first_looks"
 HELD = [LOOKS / f"{name}-2026-11-29.jsonl" for name in ("tagger", "finder", "fields")]
+HELD.insert(2, LOOKS / "finder-2026-11-30.jsonl")
 Row = Mapping[str, Any]
 
 
@@ -59,22 +61,67 @@ def of_pieces(rows: Sequence[Row]) -> dict[str, float]:
 
 def of_passages(rows: Sequence[Row]) -> dict[str, float]:
     """Return the mean F1 of the words of a stated answer, and the area under the curve of stated against not."""
-    finder = Finder()
-    f1: list[float] = []
-    margins: dict[bool, list[float]] = {True: [], False: []}
-    for row in rows:
-        for asked in row["questions"]:
-            (span,) = finder.find(asked["q"], [row["passage"]])
-            margins[asked["a"] is not None].append(span.margin)
-            if asked["a"] is not None:
-                f1.append(overlap(row["passage"][span.start : span.end], asked["a"]))
-    pairs = [(high > low) + (high == low) / 2 for high in margins[True] for low in margins[False]]
+    read = readings(rows)
+    f1 = [overlap(found, wanted) for _, found, wanted in read if wanted is not None]
+    sure = [
+        [logit for logit, _, wanted in read if (wanted is not None) == stated] for stated in (True, False)
+    ]
+    pairs = [(high > low) + (high == low) / 2 for high in sure[0] for low in sure[1]]
     return {
         "stated": len(f1),
         "span F1": sum(f1) / max(1, len(f1)),
-        "not stated": len(margins[False]),
+        "not stated": len(sure[1]),
         "area": sum(pairs) / max(1, len(pairs)),
     }
+
+
+def readings(rows: Sequence[Row]) -> list[tuple[float, str, str | None]]:
+    """Return for each question the finder's log-odds, what it points at, and the answer, None where the passage has none."""
+    return [
+        (span.logit, row["passage"][span.start : span.end], asked["a"])
+        for row in rows
+        for asked in row["questions"]
+        for span in Finder().find(asked["q"], [row["passage"]])
+    ]
+
+
+def calibration(read: Sequence[tuple[float, bool]]) -> dict[str, float]:
+    """Return offset and slope by which the network's logits are the log-odds that a passage states the answer, and how far
+    today's probabilities lie from how often it does, the mean of eight equal parts.
+
+    Args:
+        read: log-odds as of now, with whether the passage states it.
+    """
+    logits, stated = numpy.array([one for one, _ in read]), numpy.array([float(right) for _, right in read])
+    shift, stretch = logistic(numpy.c_[numpy.ones(len(read)), logits], stated, numpy.ones(len(read)))
+    parts = numpy.array_split(numpy.argsort(logits), PARTS)
+    off = [
+        abs(stated[part].mean() - (1 / (1 + numpy.exp(-logits[part]))).mean()) for part in parts if len(part)
+    ]
+    return {
+        "passages": len(read),
+        "OFFSET": shift + stretch * OFFSET,
+        "SLOPE": stretch * SLOPE,
+        "off by": float(numpy.mean(off)),
+    }
+
+
+PARTS = 8
+
+
+def logistic(
+    x: "numpy.ndarray", y: "numpy.ndarray", counts: "numpy.ndarray", ridge: float = 1e-6
+) -> "numpy.ndarray":
+    """Return the weights of a logistic regression of `y` on the columns of `x`, the first one its offset; each row counts
+    `counts` times.
+    """
+    weights = numpy.zeros(x.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + numpy.exp(-x @ weights))
+        slope = x.T @ (counts * (p - y)) + ridge * numpy.r_[0, weights[1:]]
+        curve = (x * (counts * p * (1 - p))[:, None]).T @ x + ridge * numpy.eye(len(weights))
+        weights -= numpy.linalg.solve(curve, slope)
+    return weights
 
 
 def overlap(found: str, wanted: str) -> float:
@@ -133,9 +180,14 @@ READERS = {"kind": of_kinds, "intent": of_questions, "addressed": of_pieces, "pa
 """What measures a row, by a key that only its kind has."""
 
 
+def rows_of(path: Path) -> list[Row]:
+    """Return the rows of a file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
 def measured(path: Path) -> Iterator[dict[str, float | str]]:
     """Yield the figures of a file, for each kind of its rows."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    rows = rows_of(path)
     for key, figures in READERS.items():
         some = [row for row in rows if key in row]
         begun = time.process_time()
@@ -149,9 +201,14 @@ def main() -> None:
     """Print the figures of each file."""
     ask = argparse.ArgumentParser()
     ask.add_argument("files", nargs="*", type=Path, default=HELD)
-    for path in ask.parse_args().files:
+    files = ask.parse_args().files
+    for path in files:
         for figures in measured(path):
             print(json.dumps(figures))
+    passages = [row for path in files for row in rows_of(path) if "passage" in row]
+    if passages:
+        read = [(logit, wanted is not None) for logit, _, wanted in readings(passages)]
+        print(json.dumps({name: round(value, 3) for name, value in calibration(read).items()}))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy
 
+from benches.encoder_bench import logistic
 from citegraph.answer.extracts import best_passages
 from citegraph.answer.found_spans import FOUND, Signs, read
 from citegraph.answer.one_document import similarity_to
@@ -70,14 +71,8 @@ def asked(corpus: Corpus, row: Question) -> Asked | None:
 def fitted(rows: "list[Asked]") -> "numpy.ndarray":
     """Return offset and weights of a logistic regression; each question counts once."""
     lines = [(_row(signs), right, 4 / len(item.passages)) for item in rows for signs, right in item.passages]
-    x, y, w = (numpy.array([line[place] for line in lines], float) for place in range(3))
-    weights = numpy.zeros(x.shape[1])
-    for _ in range(50):
-        p = 1 / (1 + numpy.exp(-x @ weights))
-        slope = x.T @ (w * (p - y)) + RIDGE * numpy.r_[0, weights[1:]]
-        curve = (x * (w * p * (1 - p))[:, None]).T @ x + RIDGE * numpy.eye(len(weights))
-        weights -= numpy.linalg.solve(curve, slope)
-    return weights
+    x, y, counts = (numpy.array([line[place] for line in lines], float) for place in range(3))
+    return logistic(x, y, counts, RIDGE)
 
 
 def main() -> None:
@@ -89,7 +84,7 @@ def main() -> None:
     found = [asked(corpus, row) for row in rows if row.category in {"lookup", "unanswerable"}]
     known = [item for item in found if item is not None]
     random.Random(1).shuffle(known)
-    print("offset, margin, held, form, ranked:", numpy.round(fitted(known), 2))
+    print("offset, finder, held, form, ranked:", numpy.round(fitted(known), 2))
     judged = []
     for part in range(PARTS):
         weights = fitted([item for place, item in enumerate(known) if place % PARTS != part])

@@ -381,7 +381,7 @@ def likeliest(
     if corpus.finder is None or few or plan["intent"] != "qa" or plan.get("sides") or plan.get("parts"):
         return references
     spans = corpus.finder.find(state["question"], [chunks[item["id"]].text for item in known])
-    by_reading = sorted(range(len(known)), key=lambda place: -spans[place].margin)
+    by_reading = sorted(range(len(known)), key=lambda place: -spans[place].logit)
     chosen = {*by_reading[:FOUND], *range(RANKED)}
     return [item for place, item in enumerate(known) if place in chosen]
 

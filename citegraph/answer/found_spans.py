@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from citegraph.answer.extracts import Passage, Similar, head_of, is_row, units, widened
-from citegraph.encoder.finder import Finder
+from citegraph.encoder.finder import HIGHEST, POSSIBLE, Finder
 from citegraph.language.terms import bare, content_words, language_of, stem, words
 from citegraph.question.answer_form import form_of, measure_of
 from citegraph.question.phrases import left_out_words
@@ -24,7 +24,7 @@ WINDOW = 600
 """Characters that are read at once: a passage with what stands around it."""
 ROOT = 5
 """Letters that two forms of a word share ("weigh" and "weight")."""
-OFFSET, MARGIN, HELD, FORM, RANKED = -2.06, 0.24, 2.7, 0.74, 0.1
+OFFSET, FOUND_BY, HELD, FORM, RANKED = -1.98, 0.93, 2.7, 0.74, 0.1
 """The logit that a passage answers, as `python -m benches.stated_bench` fits it, which gives figures for both thresholds."""
 STATED = -0.75
 """Logit from which a passage is given as the answer; below it, it is said to be the nearest one."""
@@ -32,10 +32,6 @@ ABSENT = -1.55
 """Logit below which a document is said not to state what is asked, once nothing in all of it `SAYS` so."""
 SAYS = 0.0
 """Logit from which a document is taken to state what an answer says it does not: it is likelier than not."""
-DOUBTED = -3.0
-"""Margin below which the finder speaks against the one quantity of a document."""
-REACHED = 5.0
-"""Margin that 1 in 1,000 windows of a whole document reaches: one that would not `SAYS` so with it is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +39,7 @@ class Signs:
     """What speaks for a passage.
 
     Attributes:
-        margin: the finder's, in logits.
+        finder: the log-odds by the finder alone.
         held: share of the question's telling words that it holds, by rarity.
         form: 1 when it holds a value of the form asked for (a date, an amount), or any form will do; else 0. Where a quantity
             of one dimension is asked for, 2 with one, which is rare, and -1 without: nothing else answers.
@@ -52,7 +48,7 @@ class Signs:
             nearest passage.
     """
 
-    margin: float
+    finder: float
     held: float
     form: float
     ranked: float
@@ -61,7 +57,7 @@ class Signs:
     @property
     def logit(self) -> float:
         """Return the logit that a passage with these signs answers."""
-        said = OFFSET + MARGIN * self.margin + HELD * self.held + FORM * self.form + RANKED * self.ranked
+        said = OFFSET + FOUND_BY * self.finder + HELD * self.held + FORM * self.form + RANKED * self.ranked
         return min(said, STATED - 0.05) if self.doubted else said
 
 
@@ -122,8 +118,8 @@ def _seen(
         fits = form is None or says_more(form, text[start:end], asked)
         value = float(fits) if not measured else 2.0 if fits else -1.0
         share = max(held / total, alone) if fits else held / total
-        doubted = share > held / total and span.margin < DOUBTED
-        signs = Signs(span.margin, share, value, seed.score / best, doubted)
+        doubted = share > held / total and span.probability < POSSIBLE
+        signs = Signs(span.logit, share, value, seed.score / best, doubted)
         if (start, end) not in known or known[start, end][1].logit < signs.logit:
             known[start, end] = Passage(start, end, text[start:end], seed.score), signs
     return sorted(known.values(), key=lambda item: (-item[1].logit, item[0].start))
@@ -268,7 +264,7 @@ def read_whole(
         fits = form is None or says_more(form, text[slice(*window[1:])], asked)
         if measured and not fits:
             continue
-        if not shared or measured or Signs(REACHED, held, float(fits), 1.0).logit >= SAYS:
+        if not shared or measured or Signs(HIGHEST, held, float(fits), 1.0).logit >= SAYS:
             near.append(window)
     alone = 1 / len(near) if measured and near else 0.0
     most = min(limit, NEAREST) if shared and not measured else limit
@@ -298,14 +294,14 @@ def near_windows(
 
 
 def likeliest(finder: Finder, question: str, text: str) -> Passage | None:
-    """Return the characters in a document's first `READ` windows that answer likeliest, with their margin; None without text."""
+    """Return the characters in a document's first `READ` windows that answer likeliest, with their log-odds; None without text."""
     windows = _windows(text)[:READ]
     if not windows:
         return None
     spans = finder.find(question, [text[start:end] for start, end in windows])
-    best = max(range(len(windows)), key=lambda place: spans[place].margin)
+    best = max(range(len(windows)), key=lambda place: spans[place].logit)
     start, end = windows[best][0] + spans[best].start, windows[best][0] + spans[best].end
-    return Passage(start, end, text[start:end], spans[best].margin)
+    return Passage(start, end, text[start:end], spans[best].logit)
 
 
 def _windows(text: str) -> list[tuple[int, int]]:

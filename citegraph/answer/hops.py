@@ -13,7 +13,7 @@ from citegraph.answer.one_document import Told, reading_of, similarity_to
 from citegraph.citations.prompt_injection import without_orders
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document
-from citegraph.encoder.finder import Finder
+from citegraph.encoder.finder import LIKELY, PLAUSIBLE, Finder, probable
 from citegraph.evidence.candidates import own_names
 from citegraph.evidence.next_calls import allowed_buckets, enough, free_search
 from citegraph.evidence.passages import hydrate, signature
@@ -37,10 +37,8 @@ WORDINGS = 2
 """Ways to cut the question of one name that are asked on."""
 ARRIVED = 3
 """Documents that are read for a name."""
-SAID, SURE = -1.5, 2.0
-"""Margins from which the finder's span is followed as a name, and is the answer in the end."""
-NAMED, MENTIONS, STATES = 1.0, -2.0, 2.0
-"""What a document gains that bears the name itself, that only mentions it, and that bears it and states a field which
+NAMED, MENTIONS, STATES = 0.26, -0.5, 0.5
+"""The log-odds that a document gains that bears the name itself, that only mentions it, and that bears it and states a field which
 the first one lacks.
 """
 
@@ -118,7 +116,7 @@ def steps_from(
     for start, end in parts_around(question, *place) if place else ():
         said = _asked(finder, f"{question[start:end]}?", text, windows)
         rest = f"{question[:start]} {question[end:]}"
-        for name in names_in(said.text) if said.score >= SAID else ():
+        for name in names_in(said.text) if probable(said.score) >= PLAUSIBLE else ():
             if not _all_said(name, question) and not _all_said(rest, name):
                 hop = _hop(document, question[start:end], said)
                 onward = f"{question[:start]}{name}{question[end:]}"
@@ -220,14 +218,14 @@ def _windows(corpus: Corpus, bucket: Bucket, text: str, question: str) -> list[t
 
 
 def _asked(finder: Finder, question: str, text: str, windows: Sequence[tuple[int, int]]) -> Passage:
-    """Return what the finder takes for the answer in some windows of a text, with its margin."""
+    """Return what the finder takes for the answer in some windows of a text, with its log-odds."""
     read = finder.find(question, [text[low:high] for low, high in windows])
     found = [(low, span) for (low, _), span in zip(windows, read, strict=True)]
     if not found:
         return Passage(0, 0, "", float("-inf"))
-    low, best = max(found, key=lambda item: item[1].margin)
+    low, best = max(found, key=lambda item: item[1].logit)
     start, end = low + best.start, low + best.end
-    return Passage(start, end, text[start:end], best.margin)
+    return Passage(start, end, text[start:end], best.logit)
 
 
 async def arrivals(corpus: Corpus, state: State, chain: Chain) -> list[Step]:
@@ -307,13 +305,13 @@ def _arrival(corpus: Corpus, document: Document, step: Step, gain: float) -> Hop
 
 
 def _worth(step: Step) -> float:
-    """Return how sure a chain is: the mean margin of its hops."""
+    """Return how sure a chain is: the mean of the log-odds of its hops."""
     return mean(hop["margin"] for hop in step["hops"])
 
 
 def _arrived(chain: Chain, step: Step) -> bool:
     """Tell whether the last document of a chain answers, and more surely than the first one did."""
-    return step["hops"][-1]["margin"] >= SURE and _worth(step) > chain["direct"]
+    return probable(step["hops"][-1]["margin"]) >= LIKELY and _worth(step) > chain["direct"]
 
 
 def _answered(step: Step) -> Decision:

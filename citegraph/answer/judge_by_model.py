@@ -150,7 +150,7 @@ def read_alike(finder: Finder, question: str, report: Report, evidence: Sequence
     ):
         return False
     spans = finder.find(question, [span.text for span in cited])
-    best, text = max(zip(spans, (span.text for span in cited), strict=True), key=lambda one: one[0].margin)
+    best, text = max(zip(spans, (span.text for span in cited), strict=True), key=lambda one: one[0].logit)
     read = text[best.start : best.end]
     line = _NUMBERED.sub("", text[slice(*line_around(text, (best.start, best.end)))])
     known = {root for span in cited for _, value in _known_of(span) for root in content_stems(value)}

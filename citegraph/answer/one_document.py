@@ -17,7 +17,7 @@ from citegraph.citations.quotations import quotable
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.finder import Finder
+from citegraph.encoder.finder import LIKELY, Finder, probable
 from citegraph.language.amounts import find_quantities
 from citegraph.language.numbers import find_spelled
 from citegraph.language.terms import words
@@ -373,7 +373,7 @@ def _has_its_amount(document: Document, part: Reading) -> bool:
 def pointed_at(finder: Finder, question: str, document: Document, bucket: Bucket, values: Values) -> Json:
     """Return the list of names that holds what the finder takes for the answer to "who", so that all of them are said."""
     found = likeliest(finder, question, document.text)
-    if found is None or found.score < POINTED:
+    if found is None or probable(found.score) < LIKELY:
         return {}
     return {
         name: held
@@ -384,8 +384,6 @@ def pointed_at(finder: Finder, question: str, document: Document, bucket: Bucket
     }
 
 
-POINTED = 1.0
-"""Margin from which the finder's span is the answer when a field holds it, too."""
 NUMBERS = frozenset({"money", "integer", "decimal", "quantity"})
 """Types of field that answer "how many"."""
 

@@ -13,7 +13,7 @@ from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.prompt_injection import beginning, undisguised, withheld, without_addressed
 from citegraph.citations.report_types import Evidence
 from citegraph.corpus.schema.document import Chunk
-from citegraph.encoder.finder import Finder
+from citegraph.encoder.finder import AHEAD, EVEN, LIKELY, PLAUSIBLE, POSSIBLE, SURE, Finder, probable
 from citegraph.encoder.multilingual import speak_to_program
 from citegraph.language.claim_tokens import content_stems, sentence_spans
 from citegraph.run.answer_types import WITHHELD
@@ -24,16 +24,8 @@ NAMED = 5
 """Documents that have a note of their own."""
 READ = 8
 """Stretches that are read for a value."""
-LEAST, APART = -4.0, 0.0
-"""The finder's margin from which a withheld stretch is taken to answer, of a document that the answer cites and of another
-one; what that finds stands in docs/security.md."""
 FAINT = 0.008
 """Probability from which what stands around an answer's value may speak to a program: its value does not stand alone then."""
-BESIDE, UNNAMED, SURE = -2.0, 2.0, 4.0
-"""The finder's margin from which a line is taken to answer otherwise: beside a faint sign with a value of the same kind,
-with a name; without a sign. What each finds, and how often without need, stands in docs/security.md."""
-SOMEWHAT, AHEAD = 2.0, 1.0
-"""Without a sign, the margin from which a line is taken to do so that is ahead of the one that is cited, and by how much."""
 LINES, MOST = 24, 2
 """Lines that are read for another value, and documents of which one is given, at most."""
 LONGEST = 24
@@ -114,12 +106,12 @@ def values_against(
     known = own | digits_of(question)
     found: dict[str, Stretch] = {}
     for stretch in stretches[:READ] if own else ():
-        text, least = stretch.text, LEAST if stretch.doc_id in cited else APART
+        text, least = stretch.text, POSSIBLE if stretch.doc_id in cited else EVEN
         for _ in range(2):  # the answer's own value may stand beside the other one
             (span,) = finder.find(question, [text])
             value = text[span.start : span.end]
             there = hard_facts(value)
-            if span.margin < least or not of_one_kind(facts, there):
+            if span.probability < least or not of_one_kind(facts, there):
                 break
             if digits_of(value) <= known or any(facts_agree(a, b, said) for a in there for b in facts):
                 text = text[: span.start] + " " * len(value) + text[span.end :]
@@ -182,13 +174,14 @@ def values_beside(
     if open_to and not faint:
         # Another line that answers more surely than the one that is cited need not be sure by itself.
         own = finder.find(question, [line.text for line in list(stating)[:READ]])
-        least = min(SURE, max(SOMEWHAT, max((span.margin for span in own), default=SURE) + AHEAD))
+        ahead = max((probable(span.logit + AHEAD) for span in own), default=SURE)
+        least = min(SURE, max(LIKELY, ahead))
     found: dict[str, Stretch] = {}
-    for span, line in sorted(read, key=lambda one: -one[0].margin):
+    for span, line in sorted(read, key=lambda one: -one[0].logit):
         value = line.text[span.start : span.end]
         named = not hard_facts(value)
         if (
-            span.margin < ((UNNAMED if named else BESIDE) if faint else least)
+            span.probability < ((LIKELY if named else PLAUSIBLE) if faint else least)
             or line.doc_id in found
             or not otherwise(value)
             or (named and not faint)

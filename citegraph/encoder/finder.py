@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -64,8 +65,15 @@ def _starts(size: int, room: int) -> Iterator[int]:
     yield max(0, size - room)
 
 
-CERTAIN = 8.0
-"""Margin that 2 of 100 passages that do not answer reach, and a quarter of those that do (docs/encoder.md)."""
+OFFSET, SLOPE = -0.09, 0.26
+"""From the network's logits above "not stated" to the log-odds that a passage states the answer, as `python -m benches.encoder_bench`
+fits them. Other weights need this fit and nothing else: whatever compares readings does so by the probabilities below."""
+POSSIBLE, PLAUSIBLE, LIKELY, SURE = 0.28, 0.36, 0.6, 0.72
+"""Probabilities from which a passage is taken to answer: where more speaks for it than the reading; where little hangs on it or there is
+another sign; by itself; and against another answer. What each finds stands in docs/encoder.md."""
+EVEN = 0.5
+HIGHEST, AHEAD = 1.2, 0.26
+"""Log-odds that 1 in 1,000 windows of whole documents reaches, and by which a passage answers more surely than another one."""
 LONGEST = 64  # tokens of a span at most
 
 # Half a number would be another number: a span ends where the number, code or word does.
@@ -76,19 +84,22 @@ _WORD = re.compile(r"[^\W_]+(?:[.,'’\-/:]\d+|[^\W_]+)*")
 class Span:
     """The best span of one passage: characters `start` to `end` (exclusive), also when it is not stated.
 
-    `score` and `null` are the logits of the span and of "not stated", both of the window that the span is in; only
-    their difference, `margin`, can be compared between passages.
+    `logit` are the log-odds that the passage states the answer, comparable between passages, questions and weights.
     """
 
     start: int
     end: int
-    score: float
-    null: float
+    logit: float
 
     @property
-    def margin(self) -> float:
-        """How much more likely the span is than "not stated", in logits."""
-        return self.score - self.null
+    def probability(self) -> float:
+        """That the passage states the answer, where five of eight do."""
+        return probable(self.logit)
+
+
+def probable(logit: float) -> float:
+    """Return the probability of some log-odds."""
+    return 1 / (1 + math.exp(-logit))
 
 
 class Finder:
@@ -100,7 +111,7 @@ class Finder:
     def find(self, question: str, passages: Sequence[str]) -> list[Span]:
         """The best span of every passage, in the order given; a long passage is read in overlapping windows.
 
-        A passage without a word gives an empty span of margin minus infinity. What was read is kept for the next time.
+        A passage without a word gives an empty span of probability 0. What was read is kept for the next time.
         """
         with _KEEPING:
             known = {passage: kept for passage in passages if (kept := _kept.get((question, passage)))}
@@ -116,7 +127,7 @@ class Finder:
 
     def _read(self, question: str, passages: Sequence[str]) -> list[Span]:
         asked = windows(question, passages)
-        best = [Span(0, 0, -numpy.inf, 0.0) for _ in passages]
+        best = [Span(0, 0, -math.inf) for _ in passages]
         told = run(
             "finder",
             [window.ids for window in asked],
@@ -126,7 +137,7 @@ class Finder:
         )
         for window, (logits,) in zip(asked, told, strict=True):
             span = _best(logits, window)
-            if span.margin > best[window.owner].margin:
+            if span.logit > best[window.owner].logit:
                 best[window.owner] = span
         return [_whole(span, passage) for span, passage in zip(best, passages, strict=True)]
 
@@ -146,7 +157,8 @@ def _best(logits: NDArray[numpy.float32], window: Window) -> Span:
     sums[(place[None, :] < place[:, None]) | (place[None, :] >= place[:, None] + LONGEST)] = -numpy.inf
     start, end = divmod(int(sums.argmax()), size)
     null = float(logits[0, 0] + logits[0, 1])
-    return Span(window.offsets[start][0], window.offsets[end][1], float(sums[start, end]), null)
+    margin = float(sums[start, end]) - null
+    return Span(window.offsets[start][0], window.offsets[end][1], OFFSET + SLOPE * margin)
 
 
 def _whole(span: Span, passage: str) -> Span:
@@ -161,4 +173,4 @@ def _whole(span: Span, passage: str) -> Span:
             start = low
         if low < span.end < high:
             end = high
-    return Span(start, end, span.score, span.null)
+    return Span(start, end, span.logit)

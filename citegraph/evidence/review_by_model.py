@@ -274,8 +274,8 @@ def unjudged(state: State) -> Decision:
 
 SEVERAL = 3
 """Things that are asked about from which all must stand in what the finder takes."""
-TAKEN, BEHIND = 4500, 8.0
-"""Characters of passages that are taken by the finder's reading, the likeliest first, one in any case; and how far one that
+TAKEN, BEHIND = 4500, 2.0
+"""Characters of passages that are taken by the finder's reading, the likeliest first, one in any case; and by what log-odds one that
 it does not read an answer in may lie behind the best where nothing is compared, of which more than one thing is asked."""
 
 
@@ -309,10 +309,10 @@ async def settled(corpus: Corpus, state: State, shown: Sequence[Piece]) -> Decis
     ):
         return {}
     spans = await asyncio.to_thread(finder.find, state["question"], [piece.passage.text for piece in own])
-    margins = {piece.name: span.margin for piece, span in zip(own, spans, strict=True)}
+    read = {piece.name: span.logit for piece, span in zip(own, spans, strict=True)}
     kept: list[str] = []
     for ids in chosen:
-        held = {piece: margins[piece.name] for piece in own if piece.doc_id in ids}
+        held = {piece: read[piece.name] for piece in own if piece.doc_id in ids}
         best = max(held.values(), default=0.0)
         if best <= 0:
             return {}

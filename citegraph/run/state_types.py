@@ -369,7 +369,7 @@ class StoredNote(TypedDict):
 
 
 class Hop(TypedDict):
-    """A document with the part of a question that it answers, the characters that do, and how surely, in logits."""
+    """A document with the part of a question that it answers, the characters that do, and how surely, in log-odds."""
 
     doc: str
     question: str

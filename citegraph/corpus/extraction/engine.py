@@ -40,7 +40,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document, Layout, Page, page_at
 from citegraph.corpus.schema.field import ExtractRule, Field, Value
 from citegraph.corpus.schema.values import coerce, derive_values, is_missing, same
-from citegraph.encoder.finder import Finder
+from citegraph.encoder.finder import EVEN, Finder
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity, currency, same_currency
 from citegraph.language.date_order import DateOrder, written_order
@@ -53,8 +53,8 @@ MAIL = "mail_"
 """Begins the keys of a mail's head."""
 WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
 """Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
-ASKED, ANSWERED, RECURS = 1_500, 0.0, 3
-"""Characters in which a question is asked, the margin from which it is answered, and how often at most a passing name is said."""
+ASKED, RECURS = 1_500, 3
+"""Characters in which a question is asked, and how often at most a passing name is said."""
 DOUBTED, RIVAL = 0.8, 0.3
 """Confidence below which a value is weighed against what is chosen by signs, and from which that counts."""
 DISAGREEMENT, NAMED = 0.8, 0.55
@@ -461,7 +461,7 @@ class _FieldRun:
         if not head.strip() or (rule.unless and re.search(rule.unless, head, re.IGNORECASE)):
             return
         [span] = _finder().find(rule.question, [head])
-        if span.margin < ANSWERED:
+        if span.probability < EVEN:
             return
         said = text[span.start : span.end]
         value = next(self._find(said), None)

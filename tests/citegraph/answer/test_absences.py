@@ -1,6 +1,9 @@
 """Sentences about absence, looked up in whole documents: marked by a model or not, in one document or several."""
 
-from citegraph.answer.absences import looked_up, silences
+import pytest
+
+from citegraph.answer.absences import looked_up, silences, stated_in
+from citegraph.answer.extracts import Passage
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import Draft
 
@@ -19,11 +22,20 @@ def test_a_sentence_without_a_mark_is_looked_up_by_its_own_words(corpus: Corpus)
     assert place["doc"] == "bukit-seraya-lease"
     (silence,) = silences(told)
     assert (silence.text, silence.asked) == (said, "")
-    unsure = looked_up(corpus, draft(said), SHEETS, "?")["found"]
-    assert unsure == [], "of two documents one has to state it more surely"
     assert silence.stated == (place["doc"], place["start"], place["end"])
     kept = looked_up(corpus, draft("The lease does not state who pays the stamp duty."), SHEETS, "?")
     assert (kept["absent"], kept["found"]) == ([], [])
+
+
+@pytest.mark.parametrize(("logit", "documents"), [(0.1, 1), (1.0, 2)])
+def test_of_more_documents_one_has_to_state_it_more_surely(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch, logit: float, documents: int
+) -> None:
+    said = [(Passage(0, 9, "Elm Lane.", 1.0), logit)]
+    monkeypatch.setattr("citegraph.answer.absences.somewhere", lambda *_: said)
+    read = list(corpus.documents.all_of(SHEETS).values())
+    found = [bool(stated_in(corpus, MAKER, read[:count], 4)) for count in (1, 2)]
+    assert found == [True, documents == 2]
 
 
 def test_only_the_documents_that_are_meant_are_read(corpus: Corpus) -> None:

@@ -44,15 +44,15 @@ def test_passages_that_answer_come_first() -> None:
 
 
 def test_each_sign_speaks_for_a_passage() -> None:
-    none = Signs(-4.0, 0.0, 0.0, 0.0)
+    none = Signs(-2.0, 0.0, 0.0, 0.0)
     for better in (
-        Signs(4.0, 0.0, 0.0, 0.0),
-        Signs(-4.0, 1.0, 0.0, 0.0),
-        Signs(-4.0, 0.0, 1.0, 0.0),
-        Signs(-4.0, 0.0, 0.0, 1.0),
+        Signs(1.0, 0.0, 0.0, 0.0),
+        Signs(-2.0, 1.0, 0.0, 0.0),
+        Signs(-2.0, 0.0, 1.0, 0.0),
+        Signs(-2.0, 0.0, 0.0, 1.0),
     ):
         assert better.logit > none.logit
-    assert none.logit < ABSENT < STATED < SAYS < Signs(4.0, 1.0, 1.0, 1.0).logit
+    assert none.logit < ABSENT < STATED < SAYS < Signs(1.0, 1.0, 1.0, 1.0).logit
 
 
 def test_words_tell_by_their_rarity_and_names_tell_nothing() -> None:
@@ -112,7 +112,7 @@ class Counting(Finder):
 
     def find(self, question: str, passages: Sequence[str]) -> list[Span]:
         self.asked.extend(passages)
-        return [Span(0, len(passage), 1.0, 0.0) for passage in passages]
+        return [Span(0, len(passage), 1.0) for passage in passages]
 
 
 def test_what_shares_nothing_with_a_question_is_read_in_another_language_alone() -> None:

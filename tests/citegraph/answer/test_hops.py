@@ -72,7 +72,7 @@ class Pointing:
         self.asked.add(question)
         said = self.known.get(question, "")
         places = [passage.find(said) if said else -1 for passage in passages]
-        return [Span(at, at + len(said), 6.0, 0.0) if at >= 0 else Span(0, 1, -6.0, 0.0) for at in places]
+        return [Span(at, at + len(said), 2.0) if at >= 0 else Span(0, 1, -2.0) for at in places]
 
 
 def state_of(**decision: Any) -> Any:

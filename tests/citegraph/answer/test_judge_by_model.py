@@ -57,9 +57,9 @@ class Reads:
         self.text = text
 
     def find(self, question: str, passages: list[str]) -> list[Span]:
-        """Return where each passage holds the text, with a margin below zero where it does not."""
+        """Return where each passage holds the text, improbable where it does not."""
         places = [passage.find(self.text) for passage in passages]
-        return [Span(max(0, at), max(0, at) + len(self.text), 1.0 if at >= 0 else -1.0, 0.0) for at in places]
+        return [Span(max(0, at), max(0, at) + len(self.text), 1.0 if at >= 0 else -1.0) for at in places]
 
 
 RENT = Evidence("r1", "lease", "Due: 4 May 2031\nRent: 1,250.00 EUR\nDeposit: 2,500.00 EUR")

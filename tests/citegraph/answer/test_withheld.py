@@ -1,5 +1,6 @@
 """What was withheld of documents: where it stands, what is said of it, and the values that it sets against an answer."""
 
+import math
 from collections.abc import Sequence
 
 import pytest
@@ -14,7 +15,7 @@ from citegraph.answer.withheld import (
 from citegraph.citations.prompt_injection import without_addressed, without_orders
 from citegraph.citations.report_types import Evidence
 from citegraph.corpus.schema.document import Chunk
-from citegraph.encoder.finder import Finder, Span
+from citegraph.encoder.finder import LIKELY, SURE, Finder, Span
 
 FEE = "What is the dock fee at Hollund?"
 
@@ -97,7 +98,7 @@ def test_withheld_text_of_a_document_that_is_not_cited_has_to_answer_more_surely
 
     class Unsure(Finder):
         def find(self, question: str, passages: Sequence[str]) -> list[Span]:
-            return [Span(start, start + 6, -2.0, 0.0) for _ in passages]
+            return [Span(start, start + 6, -0.5) for _ in passages]
 
     parts = [Stretch("memo", 0, text)]
     assert values_against(Unsure(), FEE, "It is 40 EUR.", parts, {"memo"})
@@ -154,6 +155,33 @@ UNSIGNED = {
 @pytest.mark.parametrize("form", UNSIGNED)
 def test_a_line_that_answers_more_surely_than_the_cited_one_stands_beside_it(form: str) -> None:
     assert beside("The dock fee is 77 EUR.", "77 EUR", {"tariff": UNSIGNED[form]}) == [("tariff", "40 EUR")]
+
+
+@pytest.mark.usefixtures("faint")
+@pytest.mark.parametrize(
+    ("cited", "other", "named"),
+    [
+        (0.95, SURE + 0.01, True),
+        (0.95, SURE - 0.01, False),
+        (LIKELY, LIKELY + 0.07, True),
+        (LIKELY, LIKELY + 0.01, False),
+        (0.1, LIKELY - 0.01, False),
+    ],
+)
+def test_a_line_is_sure_by_itself_or_surer_than_the_cited_one(
+    cited: float, other: float, *, named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(_: Finder, _question: str, passages: Sequence[str]) -> list[Span]:
+        shares = [cited if "77 EUR" in text else other for text in passages]
+        return [
+            Span(text.find("EUR") - 3, text.find("EUR") + 3, math.log(share / (1 - share)))
+            for text, share in zip(passages, shares, strict=True)
+        ]
+
+    monkeypatch.setattr(Finder, "find", read)
+    text = "The dock fee at Hollund is 40 EUR.\n\nThe clerk wrote 77 EUR."
+    found = beside("The dock fee is 77 EUR.", "77 EUR", {"tariff": text})
+    assert found == ([("tariff", "40 EUR")] if named else [])
 
 
 @pytest.mark.usefixtures("faint")

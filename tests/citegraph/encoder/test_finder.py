@@ -1,12 +1,11 @@
 """The finder gives the span that answers, or says that nothing does."""
 
-from math import inf
 from typing import Any
 
 import pytest
 
 import citegraph.encoder.finder as finder_module
-from citegraph.encoder.finder import QUESTION, WINDOW, Finder, Span, _whole, windows
+from citegraph.encoder.finder import EVEN, LIKELY, QUESTION, WINDOW, Finder, Span, _whole, windows
 from citegraph.encoder.pieces import pieces_of
 
 LEASE = (
@@ -34,7 +33,7 @@ def test_the_span_answers(finder: Finder, question: str, answer: str) -> None:
     (span,) = finder.find(question, [LEASE])
     assert answer in LEASE[span.start : span.end]
     assert span.end - span.start < len(answer) + 20
-    assert span.margin > 0
+    assert span.probability > LIKELY
 
 
 @pytest.mark.parametrize(
@@ -47,15 +46,15 @@ def test_the_span_answers(finder: Finder, question: str, answer: str) -> None:
 )
 def test_it_abstains(finder: Finder, question: str) -> None:
     (span,) = finder.find(question, [LEASE])
-    assert span.margin < 0
+    assert span.probability < EVEN
 
 
-def test_the_passage_that_answers_has_the_highest_margin_and_places_are_kept(finder: Finder) -> None:
+def test_the_passage_that_answers_is_the_likeliest_and_places_are_kept(finder: Finder) -> None:
     other = "Invoices are sent by post. Complaints are answered within a week."
     spans = finder.find("How much is the monthly rent?", [other, "", LEASE, other])
-    assert [span.margin for span in spans].index(max(span.margin for span in spans)) == 2
+    assert max(spans, key=lambda span: span.logit) is spans[2]
     assert spans[0] == spans[3]
-    assert (spans[1].start, spans[1].end, spans[1].margin) == (0, 0, -inf)
+    assert (spans[1].start, spans[1].end, spans[1].probability) == (0, 0, 0.0)
 
 
 def test_a_passage_is_read_once_for_a_question(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +93,7 @@ def test_an_answer_far_down_a_long_passage_is_found_in_its_own_window(finder: Fi
 )
 def test_a_span_never_cuts_a_number_a_code_or_a_word(text: str, cut: str, whole: str) -> None:
     start = text.index(cut)
-    span = _whole(Span(start, start + len(cut), 1.0, 0.0), text)
+    span = _whole(Span(start, start + len(cut), 1.0), text)
     assert text[span.start : span.end] == whole
 
 
