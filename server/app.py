@@ -26,6 +26,7 @@ from server.routes import (
     browsing,
     health,
     ingesting,
+    passage_routes,
     seen_tables,
     threads_routes,
     value_routes,
@@ -63,7 +64,7 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
     app.state.services, app.state.metrics = services, Metrics()
     routers = [] if inside else [asking.router, threads_routes.router, completions.router]
     # Those of one document's parts stand before the route that takes the rest of the address for its id.
-    more = [cited.router, about.router, seen_tables.router, value_routes.router]
+    more = [cited.router, about.router, seen_tables.router, value_routes.router, passage_routes.router]
     for router in (*routers, *more, browsing.router, ingesting.router):
         app.include_router(router)
     if inside:

@@ -67,8 +67,16 @@ class KnownKeys:
 
         headers = [pair for pair in scope["headers"] if pair[0] in (b"host", b"authorization", b"x-api-key")]
         path = f"{root}/openapi.json"
-        asked = {"path": path, "raw_path": path.encode(), "method": "GET", "query_string": b""}
-        await self.app(scope | asked | {"headers": headers, "state": dict(scope["state"])}, nothing, keep)
+        asked: dict[str, Any] = {
+            **scope,
+            "path": path,
+            "raw_path": path.encode(),
+            "method": "GET",
+            "query_string": b"",
+            "headers": headers,
+            "state": dict(scope["state"]),
+        }
+        await self.app(asked, nothing, keep)
         assert told[0]["status"] == 200, told[0]
         return json.loads(b"".join(message.get("body", b"") for message in told))
 

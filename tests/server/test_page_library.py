@@ -195,6 +195,20 @@ def test_a_value_is_corrected_taken_back_and_the_document_deleted(page: Page, tm
     page.until("return !!document.querySelector('.empty-line')")
 
 
+def test_a_passage_is_seen_at_its_place_left_out_and_put_back(page: Page) -> None:
+    page.open("#/library/invoices?document=cobaltine-cbc-10904")
+    page.one("#tab-passages").click()
+    page.until("return document.querySelectorAll('.passages li').length > 0")
+    page.button("Leave out", ".passages").click()
+    page.until(
+        "return document.querySelector('.passages .out .warn')?.textContent.startsWith('Left out by owner')"
+    )
+    page.button("Put back", ".passages").click()
+    page.until("return !!document.querySelector('.passages') && !document.querySelector('.passages .out')")
+    page.one(".passages .link").click()
+    page.until("return document.querySelectorAll('.reader .place').length > 0")
+
+
 def test_what_is_doubtful_is_reviewed(page: Page, tmp_path: Path) -> None:
     file = tmp_path / "slip.txt"
     text = "INVOICE\n\nElm & Oak Trading Ltd\nInvoice number: EO-77\nInvoice date: 45/99/2024\nTotal: EUR 120.00\n"

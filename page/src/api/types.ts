@@ -234,3 +234,15 @@ export interface Example {
   /** The only documents to ask it of; none: all. */
   documents: string[];
 }
+
+export interface Passage {
+  id: string;
+  start: number;
+  end: number;
+  page: number | null;
+  heading: string;
+  text: string;
+  left_out: boolean;
+  by: string | null;
+  at: string | null;
+}
