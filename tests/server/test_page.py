@@ -167,7 +167,7 @@ def test_a_follow_up_keeps_head_and_answers_in_view(page: Page) -> None:
 def test_a_question_is_edited_and_asked_again(page: Page) -> None:
     page.ask(SUM)
     page.button("Edit the question", "article").click()
-    field = page.one(".edit-question textarea")
+    field = page.one(".question textarea")
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys("How much did Cobaltine invoice in 2025?", Keys.ENTER)
     turn = page.answered(1)
@@ -270,6 +270,28 @@ def test_an_answer_is_copied_with_its_sources_and_rated(page: Page) -> None:
         "return document.querySelector('[title=\"A good answer\"]')?.getAttribute('aria-pressed') === 'true'"
     )
     assert turn is not None
+
+
+def test_a_note_is_kept_with_its_answer_found_printed_and_taken_back(page: Page) -> None:
+    page.ask(SUM)
+    page.button("Note of your own", "article").click()
+    page.driver.switch_to.active_element.send_keys("Ask Ute about <b>line</b> two", Keys.ENTER)
+    page.until(
+        "return document.querySelector('p.note')?.textContent.includes('Ask Ute about <b>line</b> two')"
+    )
+    page.open(page.driver.current_url.split("/", 3)[3])
+    page.until("return document.querySelector('p.note')?.textContent.startsWith('Your note (no source):')")
+    assert "Ask Ute about" in page.one("p.note").text
+    page.shoot("note")
+    assert "Your note (no source): Ask Ute" in "\n".join(page.printed()).replace("\r\n", " ")
+    page.menu("Thread actions", "Markdown")
+    assert "\n> **Your note (no source):** Ask Ute about <b>line</b> two\n" in page.downloaded(
+        ".md"
+    ).read_text("utf-8")
+    page.button("Note of your own", "article").click()
+    page.driver.switch_to.active_element.send_keys(Keys.CONTROL, "a")
+    page.driver.switch_to.active_element.send_keys(Keys.DELETE, Keys.ENTER)
+    page.until("return !document.querySelector('.note')")
 
 
 def test_an_answer_is_printed_as_a_report(page: Page) -> None:

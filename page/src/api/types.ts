@@ -117,6 +117,7 @@ export interface ThreadTurn {
   exchanges: Exchange[];
   answer: Answer | null;
   rating: number | null;
+  note: string;
 }
 
 export interface Thread {

@@ -28,6 +28,8 @@ export interface Turn {
   answer: Answer | null;
   runId: string;
   rating: number;
+  /** The reader's own words on the answer. */
+  note: string;
   state: "working" | "done" | "stopped" | "broken" | "unfinished";
   problem: string;
   /** What to send again when the run broke: a question, or the reply to a clarification. */
@@ -69,7 +71,7 @@ let ids = 0;
 
 function newTurn(question: string, context: RunContext): Turn {
   return {
-    id: ++ids, question, context, steps: [], draft: "", exchanges: [], waiting: null, answer: null, runId: "", rating: 0, state: "working", problem: "", again: null,
+    id: ++ids, question, context, steps: [], draft: "", exchanges: [], waiting: null, answer: null, runId: "", rating: 0, note: "", state: "working", problem: "", again: null,
   };
 }
 
@@ -258,6 +260,11 @@ export async function rate(turn: Turn, score: number): Promise<void> {
   change(turn.id, () => ({ rating: given }));
 }
 
+export async function note(turn: Turn, text: string): Promise<void> {
+  await sendJson("POST", `threads/${thread.value}/notes`, { run_id: turn.runId, text });
+  change(turn.id, () => ({ note: text }));
+}
+
 /** Open a thread as it was left. */
 export async function openThread(id: string): Promise<void> {
   stop();
@@ -280,6 +287,7 @@ export async function openThread(id: string): Promise<void> {
           answer: kept.answer,
           runId: kept.run_id,
           rating: kept.rating ?? 0,
+          note: kept.note,
           state: last && state.unfinished ? ("unfinished" as const) : ("done" as const),
         };
       });

@@ -68,6 +68,7 @@ export function threadAsMarkdown(): string {
     const applied = turn.answer.filters.filter((filter) => filter.status === "applied").map((filter) => filter.text);
     if (applied.length) parts.push(`${t("filters")}: ${applied.join("; ")}`, "");
     for (const note of turn.answer.notes) parts.push(`- ${note.message}`);
+    if (turn.note) parts.push("", ...`**${t("note.yours")}** ${turn.note}`.split("\n").map((line) => `> ${line}`));
     parts.push("");
   }
   return parts.join("\n");

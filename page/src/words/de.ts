@@ -105,6 +105,8 @@ export const de: Record<keyof typeof en, string> = {
   "next.ask": "Als Nächstes fragen",
   "next.failed": "Fragen Sie noch einmal, oder mit anderen Worten.",
   "next.unanswerable": "Nennen Sie das Dokument oder Wörter, die darin stehen, oder sehen Sie in die Bibliothek.",
+  "note.edit": "Eigene Notiz",
+  "note.yours": "Ihre Notiz (keine Quelle):",
   "opening": "Wird geöffnet …",
   "operator.between": "zwischen",
   "operator.contains": "enthält",

@@ -104,6 +104,8 @@ export const en = {
   "next.ask": "Ask next",
   "next.failed": "Ask again, or say it in other words.",
   "next.unanswerable": "Name the document or use words that stand in it, or look into the library.",
+  "note.edit": "Note of your own",
+  "note.yours": "Your note (no source):",
   "opening": "Opening …",
   "operator.between": "between",
   "operator.contains": "contains",

@@ -105,6 +105,8 @@ export const fr: Record<keyof typeof en, string> = {
   "next.ask": "Demander ensuite",
   "next.failed": "Redemandez, ou dites-le autrement.",
   "next.unanswerable": "Nommez le document ou des mots qui s’y trouvent, ou regardez dans la bibliothèque.",
+  "note.edit": "Note personnelle",
+  "note.yours": "Votre note (pas une source) :",
   "opening": "Ouverture …",
   "operator.between": "entre",
   "operator.contains": "contient",
