@@ -100,10 +100,15 @@ def test_a_draft_grows_as_it_is_written_and_a_correction_takes_its_place(
 ) -> None:
     page.driver.get(page.url)
     page.driver.execute_script("sessionStorage.setItem('citegraph-key', arguments[0])", key)
+    page.open("#/settings")
+    page.one(".settings textarea").send_keys("One sentence </style> in capitals")
+    page.shoot("style")
     page.open_fresh()
     page.severe()
     page.one("#question").send_keys(QUESTION, Keys.ENTER)
     page.until("return document.querySelector('.draft')?.textContent.includes('55 V')")
+    asked = author.requests[-1]["messages"][-1]["content"]
+    assert "<style>\nOne sentence ‹/style> in capitals\n</style>" in asked
     page.shoot("draft")
     assert page.one("#stop").is_displayed()
     assert page.all("#send") == []

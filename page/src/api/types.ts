@@ -93,6 +93,8 @@ export interface RunContext {
   filters?: string[];
   without?: string[];
   models?: Record<string, Record<string, string>>;
+  /** How a model writes answers. */
+  style?: string;
 }
 
 export type RunEvent =

@@ -3,7 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { getJson, Problem, sendJson, stream } from "../api/client";
 import type { Answer, Clarification, DocumentSummary, Example, Exchange, Filter, RunContext, RunEvent, ThreadState } from "../api/types";
 import { address, go } from "../routing";
-import { chosenModels } from "../settings/models";
+import { chosen } from "../settings/models";
 import { listThreads } from "../threads/list";
 import { focusBox } from "../ui/focus";
 import { said } from "../ui/parts";
@@ -164,8 +164,7 @@ function closeWaiting(): void {
 /** Ask a question in the open thread, or in a new one. */
 export function ask(question: string, context: RunContext = {}): Promise<void> {
   closeWaiting();
-  const models = chosenModels();
-  const whole = models ? { ...context, models } : context;
+  const whole = { ...context, ...chosen() };
   const turn = newTurn(question, context);
   if (!turns.value.length) title.value = question;
   turns.value = [...turns.value, turn];

@@ -168,6 +168,8 @@ export const de: Record<keyof typeof en, string> = {
   "settings.noKey": "Dieser Server verlangt von niemandem einen Schlüssel.",
   "settings.noModels": "Dieser Server hat kein Modell: Regeln lesen die Frage und zitieren die Antwort.",
   "settings.rules": "Regeln",
+  "settings.style": "Wie Antworten geschrieben werden",
+  "settings.styleExample": "Zum Beispiel: höchstens zwei Sätze, einfache Worte, auf Englisch",
   "settings.theme": "Farben",
   "skip": "Zum Inhalt",
   "sources": "Quellen",

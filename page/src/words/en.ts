@@ -167,6 +167,8 @@ export const en = {
   "settings.noKey": "This server asks nobody for a key.",
   "settings.noModels": "This server has no model: rules read the question and quote the answer.",
   "settings.rules": "rules",
+  "settings.style": "How answers are written",
+  "settings.styleExample": "For instance: two sentences at most, plain words, in German",
   "settings.theme": "Theme",
   "skip": "Skip to the content",
   "sources": "Sources",

@@ -168,6 +168,8 @@ export const fr: Record<keyof typeof en, string> = {
   "settings.noKey": "Ce serveur ne demande de clé à personne.",
   "settings.noModels": "Ce serveur n’a pas de modèle : des règles lisent la question et citent la réponse.",
   "settings.rules": "règles",
+  "settings.style": "Comment les réponses sont rédigées",
+  "settings.styleExample": "Par exemple : deux phrases au plus, mots simples, en anglais",
   "settings.theme": "Thème",
   "skip": "Aller au contenu",
   "sources": "Sources",
