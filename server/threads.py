@@ -108,6 +108,12 @@ class ThreadBook:
             self._write(sa.insert(_asked).values(thread_id=thread_id, text=question))
         return thread_id
 
+    def last_asked(self, thread_id: str) -> str:
+        """Return the question that was asked last in a thread."""
+        asked = sa.select(_asked.c.text).where(_asked.c.thread_id == thread_id)
+        found = self._rows(asked.order_by(_asked.c.number.desc()).limit(1))
+        return str(found[0].text) if found else ""
+
     def use(self, thread_id: str, owner: str) -> None:
         """Note that a thread of an owner was used now.
 

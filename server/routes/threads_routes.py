@@ -16,7 +16,7 @@ from server.routes.examples import next_of
 from server.routes.thread_turns import turns_of
 from server.routes.value_schemas import Example
 from server.running import RunningAlone, ServerAlone, Who
-from server.schemas import Noted, Rating, Thread, ThreadId, Threads, ThreadState, Title, Turn
+from server.schemas import Noted, Rating, Thread, ThreadId, Threads, ThreadState, ThreadTurn, Title, Turn
 
 router = APIRouter(prefix="/threads", tags=["threads"], responses=RESPONSES)
 Limit = Annotated[int, Query(ge=1, le=500)]
@@ -48,6 +48,8 @@ async def thread(server: ServerAlone, who: Who, thread_id: ThreadId) -> ThreadSt
         turn.model_copy(update={"rating": ratings.get(turn.run_id), "note": notes.get(turn.run_id, "")})
         for turn in await turns_of(server.session, thread_id)
     ]
+    if not turns and (asked := await asyncio.to_thread(server.threads.last_asked, thread_id)):
+        turns = [ThreadTurn(question=asked, created="", run_id="")]  # stopped before its first step ended
     return ThreadState(**record.model_dump(), turns=turns, **await state_of(server.session, thread_id))
 
 

@@ -221,12 +221,12 @@ def test_a_table_is_ordered_searched_and_taken_away_as_it_is_seen(page: Page) ->
     seen = amounts()
     page.button("CSV", "article").click()
     rows = list(csv.DictReader(io.StringIO(page.downloaded(".csv").read_text("utf-8-sig"))))
-    assert [float(row["total_amount"]) for row in rows] == seen
-    assert {row["total_amount currency"] for row in rows} == {"EUR"}
+    assert [float(row["total amount"]) for row in rows] == seen
+    assert {row["total amount currency"] for row in rows} == {"EUR"}
     page.button("Excel", "article").click()
     sheet = load_workbook(page.downloaded(".xlsx")).worksheets[0]
     heads = [cell.value for cell in next(sheet.iter_rows())]
-    values: list[Any] = [row[heads.index("total_amount")].value for row in sheet.iter_rows(min_row=2)]
+    values: list[Any] = [row[heads.index("total amount")].value for row in sheet.iter_rows(min_row=2)]
     assert values == seen
 
 
@@ -348,6 +348,14 @@ def test_threads_are_found_renamed_exported_and_deleted(page: Page) -> None:
     page.until(
         "return ![...document.querySelectorAll('.thread')].some((one) => one.textContent.includes('Audit of March'))"
     )
+
+
+def test_what_went_wrong_is_over_when_one_leaves_it(page: Page) -> None:
+    page.open(f"#/thread/{'0' * 32}")
+    page.until("return !!document.querySelector('.tiding.bad')")
+    page.driver.execute_script("location.hash = '#/library'")
+    page.until("return !!document.querySelector('.bucket-cards a') && !document.querySelector('.tiding.bad')")
+    page.severe()
 
 
 def test_an_example_is_asked_by_a_click(page: Page) -> None:

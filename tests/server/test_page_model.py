@@ -136,4 +136,8 @@ def test_a_run_is_stopped_and_its_question_kept(page: Page, author: Author) -> N
     page.until("return document.querySelector('.trouble')?.textContent.includes('Stopped')")
     assert page.one("article h2").text == QUESTION
     author.seen.release()
+    # Whatever was kept of it, its thread opens with what was asked, to be gone on with or asked again.
+    page.open(page.driver.current_url.split("/", 3)[3])
+    page.until("return !!document.querySelector('article .trouble button')")
+    assert page.one("article h2").text == QUESTION
     assert (page.severe(), page.elsewhere()) == ([], [])

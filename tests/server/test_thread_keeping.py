@@ -154,3 +154,13 @@ async def test_the_reader_s_rating_reaches_the_trace_of_its_run(langsmith: Kept,
     (told,) = [row for row in langsmith.feedback if row["key"] == "reader"]
     assert (told["run_id"], told["score"], told.get("comment")) == (whole["id"], 0, None)
     assert "wrong line" not in langsmith.said
+
+
+async def test_a_thread_that_was_left_before_its_first_step_shows_what_was_asked(
+    api: httpx.AsyncClient,
+) -> None:
+    book = ThreadBook(api.app.state.services.settings.sql_url)  # type: ignore[attr-defined]
+    thread = book.enter(None, "owner", "How long is the pier?")
+    assert book.enter(thread, "owner", "And how wide?") == thread
+    (turn,) = (await api.get(f"/threads/{thread}")).json()["turns"]
+    assert (turn["question"], turn["answer"], turn["run_id"]) == ("And how wide?", None, "")

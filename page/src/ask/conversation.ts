@@ -287,7 +287,7 @@ export async function openThread(id: string): Promise<void> {
           runId: kept.run_id,
           rating: kept.rating ?? 0,
           note: kept.note,
-          state: last && state.unfinished ? ("unfinished" as const) : ("done" as const),
+          state: last && state.unfinished ? ("unfinished" as const) : kept.answer || exchanges.length ? ("done" as const) : ("stopped" as const),
         };
       });
     });

@@ -176,6 +176,7 @@ export const de: Record<keyof typeof en, string> = {
   "sources.less": "Weniger zeigen",
   "sources.more": "{n} weitere zeigen",
   "status.answered": "Beantwortet",
+  "status.doubted": "Beantwortet; nicht jede Aussage hielt stand",
   "status.failed": "Fehlgeschlagen",
   "status.needs_clarification": "Eine Rückfrage",
   "status.partial": "Teilweise beantwortet",

@@ -175,6 +175,7 @@ export const en = {
   "sources.less": "Show fewer",
   "sources.more": "Show {n} more",
   "status.answered": "Answered",
+  "status.doubted": "Answered; not every statement held",
   "status.failed": "Failed",
   "status.needs_clarification": "One question back",
   "status.partial": "Partly answered",

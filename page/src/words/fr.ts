@@ -176,6 +176,7 @@ export const fr: Record<keyof typeof en, string> = {
   "sources.less": "Afficher moins",
   "sources.more": "Afficher {n} de plus",
   "status.answered": "Répondu",
+  "status.doubted": "Répondu ; tout n’est pas confirmé",
   "status.failed": "Échec",
   "status.needs_clarification": "Une question en retour",
   "status.partial": "Répondu en partie",

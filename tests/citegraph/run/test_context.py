@@ -24,5 +24,5 @@ def test_what_a_form_shows_at_a_node_is_a_node() -> None:
 
 def test_a_style_is_bounded() -> None:
     assert read_context({"style": "x" * 300}).style == "x" * 300
-    with pytest.raises(BadInput, match="^style="):
+    with pytest.raises(BadInput, match=r"^style="):
         read_context({"style": "x" * 301})
