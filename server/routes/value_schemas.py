@@ -120,8 +120,24 @@ class Models(BaseModel):
     endpoints: list[str]
 
 
+class WatchedFolder(BaseModel):
+    """A folder that the server brings in again when its files change, and what came of it last."""
+
+    bucket: str
+    folder: str
+    at: datetime | None
+    documents: int = 0
+    new: int = 0
+    changed: int = 0
+    left_out: list[str] = []
+    problem: str = ""
+
+
 class About(BaseModel):
-    """The server, and what the one who asks may do; `traced` says that feedback reaches LangSmith too."""
+    """The server, and what the one who asks may do; `traced` says that feedback reaches LangSmith too.
+
+    `watched` is told to those alone who may change every document of a bucket.
+    """
 
     version: str
     name: str
@@ -131,6 +147,7 @@ class About(BaseModel):
     max_upload_mb: int
     traced: bool
     models: Models
+    watched: list[WatchedFolder]
 
 
 class Example(BaseModel):

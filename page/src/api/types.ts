@@ -219,6 +219,17 @@ export interface Ingested {
   values: { field: string; found: number; review: number }[];
 }
 
+export interface WatchedFolder {
+  bucket: string;
+  folder: string;
+  at: string | null;
+  documents: number;
+  new: number;
+  changed: number;
+  left_out: string[];
+  problem: string;
+}
+
 export interface About {
   version: string;
   name: string;
@@ -227,6 +238,7 @@ export interface About {
   key_asked: boolean;
   max_upload_mb: number;
   traced: boolean;
+  watched: WatchedFolder[];
   models: { configured: boolean; default: string | null; steps: string[]; chosen: Record<string, string>; names: string[]; endpoints: string[] };
 }
 
