@@ -6,19 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from citegraph.corpus.ingestion.ingest_options import options_from
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.ingestion.report import IngestReport
 from citegraph.errors import CitegraphError
-
-if TYPE_CHECKING:
-    from server.running import Running
+from citegraph.run.services import Services
+from citegraph.settings import Settings
 
 EVERY = 30.0
 """Seconds between two looks; a file that still grows from one to the next is waited for."""
 Seen = frozenset[tuple[str, int, int]]
+
+
+class Writing(Protocol):
+    """What a server brings files in with: one write at a time, and `left` is set when one may be half done."""
+
+    @property
+    def settings(self) -> Settings: ...  # noqa: D102
+    @property
+    def services(self) -> Services: ...  # noqa: D102
+    @property
+    def ingesting(self) -> asyncio.Lock: ...  # noqa: D102
+    @property
+    def left(self) -> asyncio.Event: ...  # noqa: D102
 
 
 @dataclass
@@ -34,7 +46,7 @@ class Watched:
     problem: str = ""
 
 
-async def watch(server: "Running", folders: Sequence[Watched]) -> None:
+async def watch(server: Writing, folders: Sequence[Watched]) -> None:
     """Look at folders again and again; ends at once without any, else never.
 
     Nothing is removed with a file that goes: `citegraph ingest --prune` does that.
@@ -45,7 +57,7 @@ async def watch(server: "Running", folders: Sequence[Watched]) -> None:
         await asyncio.sleep(EVERY)
 
 
-async def look(server: "Running", one: Watched) -> None:
+async def look(server: Writing, one: Watched) -> None:
     """Bring a folder in if its files are others than when it was brought in, and the same as at the last look."""
     try:
         now = await asyncio.to_thread(files_in, one.folder)
