@@ -291,6 +291,8 @@ export async function openThread(id: string): Promise<void> {
         };
       });
     });
+  } catch (error) {
+    throw (error as Problem).status === 404 ? new Problem(404, t("thread.gone")) : error;
   } finally {
     opening.value = false;
     if (!address.value.place) focusBox();
