@@ -352,7 +352,9 @@ def test_threads_are_found_renamed_exported_and_deleted(page: Page) -> None:
 
 def test_what_went_wrong_is_over_when_one_leaves_it(page: Page) -> None:
     page.open(f"#/thread/{'0' * 32}")
-    page.until("return document.querySelector('.tiding.bad')?.textContent.startsWith('This thread is not there')")
+    page.until(
+        "return document.querySelector('.tiding.bad')?.textContent.startsWith('This thread is not there')"
+    )
     page.driver.execute_script("location.hash = '#/library'")
     page.until("return !!document.querySelector('.bucket-cards a') && !document.querySelector('.tiding.bad')")
     page.severe()

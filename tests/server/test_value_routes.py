@@ -118,6 +118,13 @@ async def test_review_corrections_and_versions_keep_to_what_one_may_see(
         assert (await api.get(f"{path}/versions", headers=board)).status_code == 404
         assert (await api.get(f"{path}/versions", headers=staff)).json() == {"older": [], "newer": []}
         assert (await api.post(f"{path}/corrections", json=correction, headers=board)).status_code == 403
+        assert (await api.get(f"{path}/passages", headers=board)).status_code == 404
+        (passage,) = (await api.get(f"{path}/passages", headers=staff)).json()["passages"]
+        out = {"passage": passage["id"], "left_out": True}
+        assert (await api.post(f"{path}/passages", json=out, headers=board)).status_code == 403
+        assert (await api.post(f"{path}/passages", json=out, headers=staff)).status_code == 204
+        (passage,) = (await api.get(f"{path}/passages", headers=staff)).json()["passages"]
+        assert (passage["left_out"], passage["by"]) == (True, "staff")
         accepted = await api.post(f"{path}/corrections", json=correction, headers=staff)
         assert [item["by"] for item in accepted.json() if item["method"] == "corrected"] == ["staff"]
     assert load_settings().api_keys is None
@@ -230,4 +237,12 @@ async def test_a_passage_is_left_out_of_search_stays_out_and_comes_back(own: htt
         await own.post(path, json={"passage": passage, "left_out": False})
     assert not [item for item in (await own.get(path)).json()["passages"] if item["left_out"]]
     assert problem_of(await own.post(path, json={"passage": "nope", "left_out": True}))[0] == 404
+    await own.post(path, json={"passage": passage, "left_out": True})
+    await own.delete(f"/documents/{doc_id}")
+    again = await uploaded(own, text, name="pier.md")
+    assert not [
+        item
+        for item in (await own.get(f"/documents/{again}/passages")).json()["passages"]
+        if item["left_out"]
+    ]
     assert problem_of(await own.get("/documents/nope/passages"))[0] == 404
