@@ -57,6 +57,8 @@ class Settings(BaseSettings):
     """Questions and uploads that the API works on at once; 429 above it."""
     max_upload_mb: int = Field(50, ge=1)
     """Megabytes of an uploaded file; 413 above it."""
+    watch: dict[str, Path] = {}
+    """Folders whose files a server brings in again when they change, as JSON by bucket: {"invoices": "/data/invoices"}."""
     engine: Literal["inprocess", "process"] | None = None
     """Where the embedded engine runs: inprocess or process; default: process under `citegraph serve`."""
     qdrant_url: str | None = Field(None, validation_alias="QDRANT_URL")

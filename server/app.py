@@ -15,6 +15,7 @@ from server.chat_fronts import cited, completions
 from server.chat_fronts.mcp_endpoint import McpEndpoint, served_mcp
 from server.guard.admission import Gate
 from server.guard.bodies import BoundedBodies
+from server.guard.known_keys import KnownKeys
 from server.line_safe import JsonText
 from server.metrics import Counted, Metrics
 from server.page_files import PageFiles
@@ -25,6 +26,7 @@ from server.routes import (
     browsing,
     health,
     ingesting,
+    passage_routes,
     seen_tables,
     threads_routes,
     value_routes,
@@ -62,7 +64,7 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
     app.state.services, app.state.metrics = services, Metrics()
     routers = [] if inside else [asking.router, threads_routes.router, completions.router]
     # Those of one document's parts stand before the route that takes the rest of the address for its id.
-    more = [cited.router, about.router, seen_tables.router, value_routes.router]
+    more = [cited.router, about.router, seen_tables.router, value_routes.router, passage_routes.router]
     for router in (*routers, *more, browsing.router, ingesting.router):
         app.include_router(router)
     if inside:
@@ -76,6 +78,8 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
         if PAGE.is_dir():
             app.mount("/", PageFiles(directory=PAGE, html=True), name="page")
     add_handlers(app, ours_only=inside)
+    if inside:
+        app.add_middleware(KnownKeys)
     app.add_middleware(Conditional)
     app.add_middleware(GZipMiddleware, minimum_size=1_000)
     app.add_middleware(BoundedBodies, uploads_only=inside)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
-from citegraph.run.context import USER_KEY, principal_of, read_context, user_of
+from citegraph.run.context import USER_KEY, principal_of, user_of
 from citegraph.settings import Settings, load_settings
 
 SHORTEST_SECRET = 32
@@ -185,9 +185,6 @@ async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> Any:
             if maker is None:
                 return False
             kwargs["config"]["configurable"][USER_KEY] = user_of(maker)
-        # What came in as `configurable` holds more than settings; the server marks what came in as `context`.
-        if ((kwargs.get("config") or {}).get("configurable") or {}).get("__context_provided__"):
-            refuse_settings(kwargs.get("context"))
     return owned(ctx, value)
 
 
@@ -201,16 +198,12 @@ async def own_crons(ctx: Auth.types.AuthContext, value: Any) -> Any:
         made_by = principal_of(ctx.user)
         if made_by is None or await asyncio.to_thread(holder, ctx) != replace(made_by, may_write=True):
             return False
-    if ctx.action in ("create", "update"):
-        refuse_settings((value.get("payload") or {}).get("context"))
     return owned(ctx, value)
 
 
 @auth.on.assistants
 async def own_assistants(ctx: Auth.types.AuthContext, value: Any) -> Any:
     """Show the served graphs to everyone, other assistants to their owner alone."""
-    if ctx.action in ("create", "update"):
-        refuse_settings(value.get("context"))
     rule = owned(ctx, value)
     if rule is None or ctx.action not in ("read", "search"):
         return rule
@@ -230,14 +223,6 @@ def holder(ctx: Auth.types.AuthContext) -> Principal | None:
     """Return who has the key of a user's name now, if they may write; a token is no key; blocking."""
     found = Credentials(process_settings()).named(ctx.user.identity)
     return found if found is not None and found.may_write else None
-
-
-def refuse_settings(given: Any) -> None:
-    """Refuse, with 422, settings of a run that do not fit: the server itself drops those that it does not know."""
-    try:
-        read_context(given or {})
-    except BadInput as error:
-        raise Auth.exceptions.HTTPException(status_code=422, detail=f"context: {error}") from error
 
 
 def unrestricted(ctx: Auth.types.AuthContext) -> bool:

@@ -29,6 +29,7 @@ from server.logs import RunLog
 from server.metrics import Metrics
 from server.problems import Refused
 from server.threads import ThreadBook
+from server.watching import Watched, watch
 
 AGAIN = 2.0
 """Seconds until what is left half done is looked at again, while its store does not answer."""
@@ -85,6 +86,7 @@ class Running:
     reading: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(os.cpu_count() or 1))
     """Uploaded files that are read at once, each in a process of its own."""
     drawer: PageDrawer = field(default_factory=PageDrawer)
+    watched: list[Watched] = field(default_factory=list)
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a store failed while something was written, which may be half done since."""
 
@@ -207,12 +209,18 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def settling(server: Running) -> AsyncIterator[None]:
-    """Settle what failing stores leave while a server runs."""
-    task = asyncio.create_task(server.settle_what_is_left())
+    """Settle what failing stores leave, and watch folders, while a server runs."""
+    server.watched.extend(Watched(bucket, folder) for bucket, folder in server.settings.watch.items())
+    tasks = [
+        asyncio.create_task(server.settle_what_is_left()),
+        asyncio.create_task(watch(server, server.watched)),
+    ]
     try:
         yield
     finally:
-        task.cancel()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -12,9 +12,14 @@ from citegraph.run.context import Context
 LONGEST_QUESTION = 4000
 
 
-def _text(value: str) -> str:
+def _writable(value: str) -> str:
     if "\x00" in value:
         raise ValueError("holds a null character")
+    return value
+
+
+def _text(value: str) -> str:
+    _writable(value)
     if not value.strip():
         raise ValueError("is empty")
     return value
@@ -31,6 +36,7 @@ Question = Annotated[str, AfterValidator(_text), Field(min_length=1, max_length=
 ThreadId = Annotated[
     str, Field(pattern=r"^[0-9a-f]{32}$", description="Id of a thread, 32 hexadecimal digits.")
 ]
+RunId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 RunContext = Annotated[Context, AfterValidator(_own_endpoint)]
 
 
@@ -117,7 +123,7 @@ class Exchange(BaseModel):
 class ThreadTurn(BaseModel):
     """A question of a thread: what was asked back, and its whole `Answer`; None when it was given up or waits.
 
-    `created` is an ISO time; `run_id` is what feedback names; `rating` is the reader's own, 1 or -1.
+    `created` is an ISO time; `run_id` is what feedback and notes name; `rating`, 1 or -1, and `note` are the reader's own.
     """
 
     question: str
@@ -126,6 +132,7 @@ class ThreadTurn(BaseModel):
     exchanges: list[Exchange] = []
     answer: dict[str, Any] | None = None
     rating: int | None = None
+    note: str = ""
 
 
 class Title(Body):
@@ -143,9 +150,21 @@ class Rating(Body):
         extra="forbid", json_schema_extra={"examples": [{"run_id": "0" * 32, "score": 1, "comment": "exact"}]}
     )
 
-    run_id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+    run_id: RunId
     score: Literal[-1, 0, 1]
     comment: Annotated[str, Field(max_length=2000)] = ""
+
+
+class Noted(Body):
+    """The reader's own words on a run's answer, which are no evidence of anything; none takes them back."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"run_id": "0" * 32, "text": "Ask Ana about the second line."}]},
+    )
+
+    run_id: RunId
+    text: Annotated[str, AfterValidator(_writable), Field(max_length=4000)]
 
 
 class ThreadState(Thread):

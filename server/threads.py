@@ -40,6 +40,13 @@ _ratings = sa.Table(
     sa.Column("score", sa.Integer, nullable=False),
     sa.Column("comment", sa.Text, nullable=False),
 )
+_notes = sa.Table(
+    "thread_notes",
+    _metadata,
+    sa.Column("thread_id", sa.String(64), primary_key=True),
+    sa.Column("run_id", sa.String(64), primary_key=True),
+    sa.Column("text", sa.Text, nullable=False),
+)
 _leaving = sa.Table("threads_leaving", _metadata, sa.Column("thread_id", sa.String(64), primary_key=True))
 
 
@@ -80,6 +87,17 @@ class ThreadBook:
         rated = sa.select(_ratings.c.run_id, _ratings.c.score).where(_ratings.c.thread_id == thread_id)
         return {row.run_id: row.score for row in self._rows(rated)}
 
+    def note(self, thread_id: str, run_id: str, text: str) -> None:
+        """Keep the reader's own words on a run's answer, in place of earlier ones; none takes them back."""
+        this = sa.and_(_notes.c.thread_id == thread_id, _notes.c.run_id == run_id)
+        row = {"thread_id": thread_id, "run_id": run_id, "text": text}
+        self._write(sa.delete(_notes).where(this), *([sa.insert(_notes).values(row)] if text else []))
+
+    def notes(self, thread_id: str) -> dict[str, str]:
+        """Return the note on each run of a thread that has one."""
+        noted = sa.select(_notes.c.run_id, _notes.c.text).where(_notes.c.thread_id == thread_id)
+        return {row.run_id: row.text for row in self._rows(noted)}
+
     def enter(self, thread_id: str | None, owner: str, question: str) -> str:
         """Return the thread in which an owner asks: a new one, or the one that is named; raises as `use` does."""
         if thread_id is None:
@@ -89,6 +107,12 @@ class ThreadBook:
             self.use(thread_id, owner)
             self._write(sa.insert(_asked).values(thread_id=thread_id, text=question))
         return thread_id
+
+    def last_asked(self, thread_id: str) -> str:
+        """Return the question that was asked last in a thread."""
+        asked = sa.select(_asked.c.text).where(_asked.c.thread_id == thread_id)
+        found = self._rows(asked.order_by(_asked.c.number.desc()).limit(1))
+        return str(found[0].text) if found else ""
 
     def use(self, thread_id: str, owner: str) -> None:
         """Note that a thread of an owner was used now.
@@ -111,7 +135,7 @@ class ThreadBook:
         """Return an owner's threads, the last used first, and how many there are.
 
         Args:
-            text: only those whose title, or a question asked in them, holds it.
+            text: only those whose title, a question asked in them, or a note holds it.
         """
         chosen = _of(owner, text)
         ordered = _listed().where(chosen).order_by(_threads.c.updated.desc(), _threads.c.thread_id)
@@ -119,11 +143,11 @@ class ThreadBook:
         return self._read(ordered.limit(limit).offset(offset)), int(self._rows(counted)[0][0])
 
     def delete(self, thread_id: str) -> None:
-        """Forget a thread, what was asked in it and how its answers were rated.
+        """Forget a thread, what was asked in it, how its answers were rated and what was noted on them.
 
         From now on it is nobody's; that its steps are still to be deleted is kept until `forgotten`.
         """
-        tables = (_asked, _ratings, _threads, _leaving)
+        tables = (_asked, _ratings, _notes, _threads, _leaving)
         gone = (sa.delete(table).where(table.c.thread_id == thread_id) for table in tables)
         self._write(*gone, sa.insert(_leaving).values(thread_id=thread_id))
 
@@ -150,8 +174,13 @@ def _of(owner: str, text: str) -> sa.ColumnElement[bool]:
     mine = _threads.c.owner == owner
     if not text:
         return mine
-    said = sa.and_(_asked.c.thread_id == _threads.c.thread_id, _asked.c.text.icontains(text, autoescape=True))
-    return sa.and_(mine, sa.or_(_threads.c.title.icontains(text, autoescape=True), sa.exists().where(said)))
+    said = [
+        sa.exists().where(
+            table.c.thread_id == _threads.c.thread_id, table.c.text.icontains(text, autoescape=True)
+        )
+        for table in (_asked, _notes)
+    ]
+    return sa.and_(mine, sa.or_(_threads.c.title.icontains(text, autoescape=True), *said))
 
 
 def _listed() -> sa.Select[Any]:

@@ -16,7 +16,7 @@ from citegraph.corpus.schema.document import Document
 from citegraph.encoder.finder import LIKELY, PLAUSIBLE, Finder, probable
 from citegraph.evidence.candidates import own_names
 from citegraph.evidence.next_calls import allowed_buckets, enough, free_search
-from citegraph.evidence.passages import hydrate, signature
+from citegraph.evidence.passages import as_searched, hydrate, signature
 from citegraph.language.terms import bare, content_words, small_words, stem, words
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
@@ -243,7 +243,7 @@ async def arrivals(corpus: Corpus, state: State, chain: Chain) -> list[Step]:
             and _all_said(step["name"], f"{chunk.title} {chunk.text}")
         ]
         documents = [await asyncio.to_thread(corpus.documents.get, one) for one in dict.fromkeys(holding)]
-        read = [one for one in documents if one]
+        read = [await as_searched(corpus, one) for one in documents if one]
         found += await asyncio.to_thread(_arrivals, corpus, read, step, state["question"], chain["lacking"])
     return found
 

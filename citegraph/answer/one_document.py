@@ -18,6 +18,7 @@ from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Field
 from citegraph.encoder.finder import LIKELY, Finder, probable
+from citegraph.evidence.passages import as_searched
 from citegraph.language.amounts import find_quantities
 from citegraph.language.numbers import find_spelled
 from citegraph.language.terms import words
@@ -48,7 +49,7 @@ async def reading_of(
     document = await asyncio.to_thread(corpus.documents.get, doc_id)
     if document is None:
         return None
-    bucket = corpus.buckets[document.bucket]
+    bucket, document = corpus.buckets[document.bucket], await as_searched(corpus, document)
     text = without_orders(document.text)
     for chunk in seen:
         if chunk.doc_id == doc_id and len(chunk.text) == chunk.end - chunk.start:

@@ -9,7 +9,7 @@ from typing import Any
 
 from citegraph.citations.prompt_injection import without_addressed, without_orders
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.corpus.schema.document import Chunk
+from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.language import terms
 from citegraph.plan.stored_filters import printed
 from citegraph.run.budgets import llm_calls_left, seconds_left, tool_calls_left
@@ -137,6 +137,19 @@ async def hydrate(
             same = (plain, heads) == (chunk.text, chunk.heads)
             chunks[chunk.chunk_id] = chunk if same else replace(chunk, text=plain, heads=heads)
     return await asyncio.to_thread(_for_model, chunks) if for_model else chunks
+
+
+async def as_searched(corpus: Corpus, document: Document) -> Document:
+    """Return a document in whose text that is blanked which stands in passages left out of search alone."""
+    if corpus.left_out is None:
+        return document
+    out = await asyncio.to_thread(corpus.left_out.of_bucket, document.bucket)
+    if not any(doc_id == document.doc_id for doc_id, _ in out):
+        return document
+    text = re.sub(r"\S", " ", document.text)
+    for chunk in await corpus.index.document_chunks(document.bucket, document.doc_id):
+        text = text[: chunk.start] + document.text[chunk.start : chunk.end] + text[chunk.end :]
+    return replace(document, text=text)
 
 
 def _for_model(chunks: Mapping[str, Chunk]) -> dict[str, Chunk]:

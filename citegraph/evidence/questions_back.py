@@ -183,7 +183,7 @@ def ambiguous_question(corpus: Corpus, plan: Plan, tied: Sequence[Candidate]) ->
         options.append(
             {
                 "id": str(number),
-                "label": f"{shown[:160]} [{candidate.doc_id}]",
+                "label": f"{shown if len(shown) <= 160 else shown[:160].rpartition(' ')[0] + ' …'} [{candidate.doc_id}]",
                 "count": 1,
                 "effect": {"only": [candidate.doc_id]},
             }

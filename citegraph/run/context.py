@@ -24,6 +24,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Answer": {
         "mode": (),
+        "style": ("compose",),
         "unsupported": ("verify_citations",),
         "overload": ("review",),
         "list_limit": ("compose",),
@@ -109,6 +110,8 @@ class Context(BaseModel):
     """Times that unsupported claims go back to compose."""
     unsupported: Literal["cut", "mark"] = "cut"
     """What happens to a claim that no source supports: cut from the answer, or marked."""
+    style: str = Field("", max_length=300, pattern=r"^[^\x00]*$")
+    """How a model writes answers, in words of one's own: length, tone, language; what must be cited stays so."""
     top_k: int = Field(10, ge=1, le=100)
     """Hits returned by one search."""
     score_threshold: float = Field(0.3, ge=0, le=1)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from citegraph.corpus.records.documents import DocumentStore
     from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
     from citegraph.corpus.records.extracted.row_store import RowStore
+    from citegraph.corpus.records.left_out import LeftOutStore
     from citegraph.corpus.records.table_files.table_store import TableStore
     from citegraph.corpus.schema.bucket import Bucket
     from citegraph.encoder.finder import Finder
@@ -60,7 +61,8 @@ class Corpus:
     `finder` says which characters of a passage answer a question, or that it does not.
     `embedder` is the index's own model. `searcher` is one of the user's own, asked before the index.
     `extractions` is for the operator alone; `rows` are read through `plan.rows_asked.row_query`, which keeps to the
-    documents that the principal may see; so are the rows of table files, `tables`, by `plan.tables_asked`.
+    documents that the principal may see; so are the rows of table files, `tables`, by `plan.tables_asked`. `left_out` are
+    passages that are neither found nor read.
     """
 
     buckets: "dict[str, Bucket]"
@@ -74,6 +76,7 @@ class Corpus:
     finder: "Finder | None" = None
     embedder: "Embedder | None" = None
     extractions: "ExtractionStore | None" = None
+    left_out: "LeftOutStore | None" = None
     rows: "RowStore | None" = None
     tables: "TableStore | None" = None
 
@@ -120,12 +123,15 @@ def open_corpus(settings: Settings) -> Corpus:
         documents=DocumentStore(settings.sql_url),
         annotations=annotations,
         linker=ValueLinker(annotations),
-        index=VersionedIndex(load_index(settings, embedder), versions, cache=settings.cache),
+        index=VersionedIndex(
+            load_index(settings, embedder), versions, extractions.left_out, cache=settings.cache
+        ),
         reranker=load_reranker(settings),
         embedder=embedder,
         lines=embedder if settings.embeddings == "static" else None,
         finder=Finder(),
         extractions=extractions,
+        left_out=extractions.left_out,
         rows=extractions.rows,
         tables=extractions.tables,
     )

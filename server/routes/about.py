@@ -2,6 +2,7 @@
 
 import asyncio
 from importlib.metadata import version
+from pathlib import Path
 
 from fastapi import APIRouter
 
@@ -10,8 +11,9 @@ from citegraph.settings import Settings
 from server.problems import RESPONSES
 from server.routes.browsing import reading
 from server.routes.examples import examples_of
-from server.routes.value_schemas import About, Example, Models
+from server.routes.value_schemas import About, Example, Models, WatchedFolder
 from server.running import Server, Who
+from server.watching import Watched
 
 router = APIRouter(tags=["buckets"], responses=RESPONSES)
 
@@ -31,6 +33,7 @@ async def about(server: Server, who: Who) -> About:
         max_upload_mb=settings.max_upload_mb,
         traced=bool(await asyncio.to_thread(tracing_is_enabled)),
         models=_models(settings),
+        watched=[_told(one) for one in server.watched if who.labels is None and who.may_change(one.bucket)],
     )
 
 
@@ -38,6 +41,15 @@ async def about(server: Server, who: Who) -> About:
 async def examples(server: Server, who: Who) -> list[Example]:
     """Return questions about the documents that the one who asks may see, made from their values."""
     return await reading(server, who, examples_of)
+
+
+def _told(one: Watched) -> WatchedFolder:
+    report = one.report
+    made = WatchedFolder(bucket=one.bucket, folder=one.folder.name, at=one.at, problem=one.problem)
+    if report is not None:
+        made.documents, made.new, made.changed = report.documents, report.new, report.changed
+        made.left_out = [f"{Path(item.path).name}: {item.reason}" for item in report.skipped[:20]]
+    return made
 
 
 def _models(settings: Settings) -> Models:

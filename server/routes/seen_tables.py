@@ -130,21 +130,28 @@ def _xlsx(columns: list[str], rows: list[list[Any]]) -> bytes:
         longest = max([len(head), *(len(str(row[at])) for row in rows[:500])])
         sheet.column_dimensions[get_column_letter(at + 1)].width = min(60, longest + 2)
 
-    def cell_of(value: Any) -> Any:
+    def shape(at: int) -> str:
+        """Return the format of a column's numbers: with cents where one has some, or where it stands beside a currency."""
+        numbers = [row[at] for row in rows if isinstance(row[at], Decimal)]
+        cents = any(number != number.to_integral_value() for number in numbers)
+        return "#,##0.00" if cents or columns[at + 1 : at + 2] == [f"{columns[at]} currency"] else "#,##0"
+
+    def cell_of(value: Any, number_format: str = "") -> Any:
         cell = WriteOnlyCell(sheet, _as_text(value) if isinstance(value, str) else value)
         if isinstance(value, str):
             # Never a formula, whatever the text begins with; a head is a text too.
             cell.data_type = "s"
         elif isinstance(value, Decimal):
-            cell.number_format = "#,##0.00" if value != value.to_integral_value() else "#,##0.##"
+            cell.number_format = number_format
         return cell
 
     heads = [cell_of(head) for head in columns]
     for cell in heads:
         cell.font = Font(bold=True)
     sheet.append(heads)
+    shapes = [shape(at) for at in range(len(columns))]
     for row in rows:
-        sheet.append([cell_of(value) for value in row])
+        sheet.append([cell_of(value, shapes[at]) for at, value in enumerate(row)])
     target = io.BytesIO()
     book.save(target)
     return target.getvalue()

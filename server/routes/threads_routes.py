@@ -1,10 +1,11 @@
-"""Routes of one's own threads: list and search, state with history, rename, rate, delete."""
+"""Routes of one's own threads: list and search, state with history, rename, rate, note, delete."""
 
 import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from citegraph.corpus.records.access import Principal
 from citegraph.run.answer_types import Answer
 from graph.langsmith import reader_feedback
 from graph.session import Session
@@ -14,14 +15,14 @@ from server.routes.browsing import reading
 from server.routes.examples import next_of
 from server.routes.thread_turns import turns_of
 from server.routes.value_schemas import Example
-from server.running import ServerAlone, Who
-from server.schemas import Rating, Thread, ThreadId, Threads, ThreadState, Title, Turn
+from server.running import RunningAlone, ServerAlone, Who
+from server.schemas import Noted, Rating, Thread, ThreadId, Threads, ThreadState, ThreadTurn, Title, Turn
 
 router = APIRouter(prefix="/threads", tags=["threads"], responses=RESPONSES)
 Limit = Annotated[int, Query(ge=1, le=500)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 Text = Annotated[
-    str, Query(max_length=200, description="Only threads whose title or questions hold this text.")
+    str, Query(max_length=200, description="Only threads whose title, questions or notes hold this text.")
 ]
 STEPS = 100
 """Steps of a thread's history that are shown."""
@@ -42,10 +43,13 @@ async def thread(server: ServerAlone, who: Who, thread_id: ThreadId) -> ThreadSt
     """Show a thread: its questions with their answers, its messages, and what it waits on."""
     record = await asyncio.to_thread(server.threads.get, thread_id, who.name)
     ratings = await asyncio.to_thread(server.threads.ratings, thread_id)
+    notes = await asyncio.to_thread(server.threads.notes, thread_id)
     turns = [
-        turn.model_copy(update={"rating": ratings.get(turn.run_id)})
+        turn.model_copy(update={"rating": ratings.get(turn.run_id), "note": notes.get(turn.run_id, "")})
         for turn in await turns_of(server.session, thread_id)
     ]
+    if not turns and (asked := await asyncio.to_thread(server.threads.last_asked, thread_id)):
+        turns = [ThreadTurn(question=asked, created="", run_id="")]  # stopped before its first step ended
     return ThreadState(**record.model_dump(), turns=turns, **await state_of(server.session, thread_id))
 
 
@@ -70,15 +74,27 @@ async def rename(server: ServerAlone, who: Who, thread_id: ThreadId, given: Titl
 @router.post("/{thread_id}/feedback", status_code=204)
 async def feedback(server: ServerAlone, who: Who, thread_id: ThreadId, given: Rating) -> Response:
     """Say whether a run's answer was good; it goes to the log, and to LangSmith where runs are traced."""
-    await asyncio.to_thread(server.threads.get, thread_id, who.name)
-    known = {turn.run_id for turn in await turns_of(server.session, thread_id)}
-    if given.run_id not in known:
-        raise Refused(404, "The thread has no such run.")
+    await _own_run(server, who, thread_id, given.run_id)
     await asyncio.to_thread(server.threads.rate, thread_id, given.run_id, given.score, given.comment)
     write("feedback", run_id=given.run_id, thread_id=thread_id, score=given.score)
     comment = given.comment if server.settings.trace_text else ""
     reader_feedback(given.run_id, given.score, comment)
     return Response(status_code=204)
+
+
+@router.post("/{thread_id}/notes", status_code=204)
+async def note(server: ServerAlone, who: Who, thread_id: ThreadId, given: Noted) -> Response:
+    """Keep one's own words on a run's answer, in place of earlier ones; an empty text takes them back."""
+    await _own_run(server, who, thread_id, given.run_id)
+    await asyncio.to_thread(server.threads.note, thread_id, given.run_id, given.text.strip())
+    return Response(status_code=204)
+
+
+async def _own_run(server: RunningAlone, who: Principal, thread_id: str, run_id: str) -> None:
+    """Refuse, with 404, a run that is in no thread of one's own."""
+    await asyncio.to_thread(server.threads.get, thread_id, who.name)
+    if run_id not in {turn.run_id for turn in await turns_of(server.session, thread_id)}:
+        raise Refused(404, "The thread has no such run.")
 
 
 @router.delete("/{thread_id}", status_code=204)

@@ -1,5 +1,6 @@
 """What goes over HTTP about the values of documents, what to review, corrections and versions."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -66,6 +67,41 @@ class Correcting(Body):
     note: Annotated[str, Field(max_length=1000)] = ""
 
 
+class Passage(BaseModel):
+    """A piece of a document as search finds it; `start` and `end` are characters of the document.
+
+    `heading` is the one that it stands under, or the column heads of its table; `by` and `at` say who left it out and when.
+    """
+
+    id: str
+    start: int
+    end: int
+    page: int | None
+    heading: str
+    text: str
+    left_out: bool
+    by: str | None = None
+    at: datetime | None = None
+
+
+class Passages(BaseModel):
+    """A part of the passages of a document, in its order; `total` counts all of them."""
+
+    passages: list[Passage]
+    total: int
+
+
+class Choosing(Body):
+    """Leave a passage out of search, or put it back."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"passage": "0" * 8, "left_out": True}]}
+    )
+
+    passage: Annotated[str, Field(min_length=1, max_length=64, description="Its id.")]
+    left_out: bool
+
+
 class Versions(BaseModel):
     """The documents that a document replaces, and those that replace it."""
 
@@ -84,8 +120,24 @@ class Models(BaseModel):
     endpoints: list[str]
 
 
+class WatchedFolder(BaseModel):
+    """A folder that the server brings in again when its files change, and what came of it last."""
+
+    bucket: str
+    folder: str
+    at: datetime | None
+    documents: int = 0
+    new: int = 0
+    changed: int = 0
+    left_out: list[str] = []
+    problem: str = ""
+
+
 class About(BaseModel):
-    """The server, and what the one who asks may do; `traced` says that feedback reaches LangSmith too."""
+    """The server, and what the one who asks may do; `traced` says that feedback reaches LangSmith too.
+
+    `watched` is told to those alone who may change every document of a bucket.
+    """
 
     version: str
     name: str
@@ -95,6 +147,7 @@ class About(BaseModel):
     max_upload_mb: int
     traced: bool
     models: Models
+    watched: list[WatchedFolder]
 
 
 class Example(BaseModel):

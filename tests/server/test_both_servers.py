@@ -50,7 +50,10 @@ def test_uploads_corrections_and_removals_are_served(
         change = {"field": "title", "action": "set", "value": "Loan of Pelikan"}
         corrected = api.post(f"/documents/{doc_id}/corrections", json=change)
         assert corrected.status_code == 200, corrected.text
-        for path in ("values", "versions", "text", "file"):
+        listed = api.get(f"/documents/{doc_id}/passages").json()["passages"]
+        out = {"passage": listed[0]["id"], "left_out": True}
+        assert api.post(f"/documents/{doc_id}/passages", json=out).status_code == 204
+        for path in ("values", "versions", "text", "file", "passages"):
             assert api.get(f"/documents/{doc_id}/{path}").status_code == 200, path
         assert api.get("/documents", params={"bucket": "contracts"}).status_code == 200
         assert api.get("/review", params={"bucket": "contracts"}).status_code == 200

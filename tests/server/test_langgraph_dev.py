@@ -1,5 +1,6 @@
 """`langgraph dev` for real, driven with langgraph_sdk as Studio drives it. It raises on blocking calls in nodes."""
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +13,14 @@ from langgraph_sdk.client import SyncLangGraphClient
 
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
+from server.guard.known_keys import known_keys, refusal
 from tests.server.langgraph_server import langgraph_dev
 
 pytestmark = pytest.mark.server
 
 LOOKUP = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 AMBIGUOUS = "What is the total of the Cobaltine invoice?"
+THREAD = "0196fe3c-5d3f-7000-8000-000000000000"
 MODES = ["updates", "custom", "messages-tuple"]
 TROUBLE = (
     "BlockingError",
@@ -238,8 +241,80 @@ def test_a_context_out_of_bounds_is_refused(context: dict[str, Any], said: str, 
             with pytest.raises(httpx.HTTPStatusError) as refused:
                 call()
             assert refused.value.response.status_code == 422
-            assert said in refused.value.response.text
+            assert refused.value.response.headers["content-type"] == "application/problem+json"
+            assert refused.value.response.json()["detail"].startswith(said)
         assert client.crons.search() == []
+
+
+def test_unknown_keys_of_a_request_are_refused(address: str) -> None:
+    with httpx.Client(base_url=address, timeout=60) as client:
+        thread = client.post("/threads", json={}).json()["thread_id"]
+        run = {"assistant_id": "agent", "input": {"query": LOOKUP}}
+        job = run | {"schedule": "0 0 1 1 *"}
+        routes = [
+            f"{before}/runs{end}" for before in ("", f"/threads/{thread}") for end in ("", "/stream", "/wait")
+        ]
+        calls = [("POST", path, run) for path in routes]
+        calls += [("POST", path, job) for path in ("/runs/crons", f"/threads/{thread}/runs/crons")]
+        calls += [("PATCH", f"/runs/crons/{thread}", {}), ("POST", "/assistants", {"graph_id": "agent"})]
+        for method, path, body in calls:
+            told = client.request(method, path, json=body | {"steam_mode": "values"})
+            assert told.status_code == 422, (path, told.text)
+            assert told.headers["content-type"] == "application/problem+json"
+            assert told.json()["detail"].startswith("'steam_mode' is no key of this request; there are "), (
+                path
+            )
+        told = client.post("/runs/batch", json=[run, run | {"contxt": {}}])
+        assert (told.status_code, "'contxt'" in told.text) == (422, True)
+        assert client.get(f"/threads/{thread}/runs").json() == []
+        assert client.post("/runs/crons/search", json={}).json() == []
+
+
+def test_what_the_server_s_own_client_sends_is_known(address: str) -> None:
+    spec = httpx.get(f"{address}/openapi.json").json()
+    routes = known_keys(spec)["POST"]
+    sent: list[httpx.Request] = []
+
+    def keep(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(200, json={})
+
+    with httpx.Client(base_url=address, transport=httpx.MockTransport(keep)) as http:
+        client = SyncLangGraphClient(http)
+        calls: list[tuple[Any, dict[str, Any]]] = [
+            (client.runs.create, {"thread_id": THREAD}),
+            (client.runs.create, {"thread_id": None}),
+            (client.runs.wait, {"thread_id": THREAD}),
+            (client.crons.create, {"schedule": "0 0 1 1 *"}),
+            (client.crons.create_for_thread, {"schedule": "0 0 1 1 *", "thread_id": THREAD}),
+        ]
+        given: dict[str, Any] = {
+            "input": {"query": LOOKUP},
+            "command": {"resume": 1},
+            "metadata": {"desk": 1},
+            "context": {"mode": "single"},
+            "checkpoint": {"checkpoint_id": THREAD},
+            "checkpoint_id": THREAD,
+            "interrupt_before": ["review"],
+            "interrupt_after": ["review"],
+            "multitask_strategy": "reject",
+            "if_not_exists": "create",
+            "on_disconnect": "cancel",
+            "after_seconds": 1,
+            "durability": "sync",
+            "langsmith_tracing": {"project_name": "desk"},
+            "webhook": "https://desk.example/told",
+            "stream_mode": ["values"],
+            "stream_resumable": True,
+            "on_run_completed": "keep",
+        }
+        for call, named in calls:
+            taken = inspect.signature(call).parameters
+            call(assistant_id="agent", **named, **{name: given[name] for name in given if name in taken})
+    assert len(sent) == len(calls)
+    for request in sent:
+        known = next(keys for at, keys in routes if at.match(request.url.path))
+        assert refusal(request.content, known) is None, request.url
 
 
 def test_replies_have_what_those_of_the_other_server_have(address: str) -> None:

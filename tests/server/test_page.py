@@ -167,7 +167,7 @@ def test_a_follow_up_keeps_head_and_answers_in_view(page: Page) -> None:
 def test_a_question_is_edited_and_asked_again(page: Page) -> None:
     page.ask(SUM)
     page.button("Edit the question", "article").click()
-    field = page.one(".edit-question textarea")
+    field = page.one(".question textarea")
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys("How much did Cobaltine invoice in 2025?", Keys.ENTER)
     turn = page.answered(1)
@@ -221,12 +221,12 @@ def test_a_table_is_ordered_searched_and_taken_away_as_it_is_seen(page: Page) ->
     seen = amounts()
     page.button("CSV", "article").click()
     rows = list(csv.DictReader(io.StringIO(page.downloaded(".csv").read_text("utf-8-sig"))))
-    assert [float(row["total_amount"]) for row in rows] == seen
-    assert {row["total_amount currency"] for row in rows} == {"EUR"}
+    assert [float(row["total amount"]) for row in rows] == seen
+    assert {row["total amount currency"] for row in rows} == {"EUR"}
     page.button("Excel", "article").click()
     sheet = load_workbook(page.downloaded(".xlsx")).worksheets[0]
     heads = [cell.value for cell in next(sheet.iter_rows())]
-    values: list[Any] = [row[heads.index("total_amount")].value for row in sheet.iter_rows(min_row=2)]
+    values: list[Any] = [row[heads.index("total amount")].value for row in sheet.iter_rows(min_row=2)]
     assert values == seen
 
 
@@ -270,6 +270,28 @@ def test_an_answer_is_copied_with_its_sources_and_rated(page: Page) -> None:
         "return document.querySelector('[title=\"A good answer\"]')?.getAttribute('aria-pressed') === 'true'"
     )
     assert turn is not None
+
+
+def test_a_note_is_kept_with_its_answer_found_printed_and_taken_back(page: Page) -> None:
+    page.ask(SUM)
+    page.button("Note of your own", "article").click()
+    page.driver.switch_to.active_element.send_keys("Ask Ute about <b>line</b> two", Keys.ENTER)
+    page.until(
+        "return document.querySelector('p.note')?.textContent.includes('Ask Ute about <b>line</b> two')"
+    )
+    page.open(page.driver.current_url.split("/", 3)[3])
+    page.until("return document.querySelector('p.note')?.textContent.startsWith('Your note (no source):')")
+    assert "Ask Ute about" in page.one("p.note").text
+    page.shoot("note")
+    assert "Your note (no source): Ask Ute" in "\n".join(page.printed()).replace("\r\n", " ")
+    page.menu("Thread actions", "Markdown")
+    assert "\n> **Your note (no source):** Ask Ute about <b>line</b> two\n" in page.downloaded(
+        ".md"
+    ).read_text("utf-8")
+    page.button("Note of your own", "article").click()
+    page.driver.switch_to.active_element.send_keys(Keys.CONTROL, "a")
+    page.driver.switch_to.active_element.send_keys(Keys.DELETE, Keys.ENTER)
+    page.until("return !document.querySelector('.note')")
 
 
 def test_an_answer_is_printed_as_a_report(page: Page) -> None:
@@ -326,6 +348,16 @@ def test_threads_are_found_renamed_exported_and_deleted(page: Page) -> None:
     page.until(
         "return ![...document.querySelectorAll('.thread')].some((one) => one.textContent.includes('Audit of March'))"
     )
+
+
+def test_what_went_wrong_is_over_when_one_leaves_it(page: Page) -> None:
+    page.open(f"#/thread/{'0' * 32}")
+    page.until(
+        "return document.querySelector('.tiding.bad')?.textContent.startsWith('This thread is not there')"
+    )
+    page.driver.execute_script("location.hash = '#/library'")
+    page.until("return !!document.querySelector('.bucket-cards a') && !document.querySelector('.tiding.bad')")
+    page.severe()
 
 
 def test_an_example_is_asked_by_a_click(page: Page) -> None:

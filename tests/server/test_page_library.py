@@ -1,5 +1,6 @@
 """The library in a real headless Chromium: documents with fields, files brought in, corrections, deletion."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,11 @@ HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>document.title
 
 @pytest.fixture(scope="module")
 def page(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with browsing(sample_home, tmp_path_factory.mktemp("library")) as opened:
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "drop-off").mkdir()
+    (folder / "drop-off" / "odd.xyz").write_bytes(b"\x00\x01")
+    watched = json.dumps({"generic": str(folder / "drop-off")})
+    with browsing(sample_home, folder, CITEGRAPH_WATCH=watched) as opened:
         yield opened
 
 
@@ -56,6 +61,19 @@ def test_documents_are_ordered_searched_and_filtered(page: Page) -> None:
     )
     page.one("table.documents tbody a").click()
     page.until("return document.querySelector('#document-title')?.textContent.includes('Cobaltine')")
+
+
+def test_what_came_of_a_watched_folder_is_told(page: Page) -> None:
+    page.open("#/library/generic")
+    page.until(
+        "return document.querySelector('.watched')?.textContent.includes('0 documents, 0 new, 0 changed')"
+    )
+    page.one(".watched summary").click()
+    assert page.one(".watched li").text.startswith("odd.xyz: ")
+    page.shoot("watched")
+    page.open("#/library/invoices")
+    page.one("table.documents")
+    assert not page.all(".watched")
 
 
 def test_chosen_documents_alone_are_asked(page: Page) -> None:
@@ -193,6 +211,20 @@ def test_a_value_is_corrected_taken_back_and_the_document_deleted(page: Page, tm
     page.button("Delete 1").click()
     page.button("Delete", "dialog").click()
     page.until("return !!document.querySelector('.empty-line')")
+
+
+def test_a_passage_is_seen_at_its_place_left_out_and_put_back(page: Page) -> None:
+    page.open("#/library/invoices?document=cobaltine-cbc-10904")
+    page.one("#tab-passages").click()
+    page.until("return document.querySelectorAll('.passages li').length > 0")
+    page.button("Leave out", ".passages").click()
+    page.until(
+        "return document.querySelector('.passages .out .warn')?.textContent.startsWith('Left out by owner')"
+    )
+    page.button("Put back", ".passages").click()
+    page.until("return !!document.querySelector('.passages') && !document.querySelector('.passages .out')")
+    page.one(".passages .link").click()
+    page.until("return document.querySelectorAll('.reader .place').length > 0")
 
 
 def test_what_is_doubtful_is_reviewed(page: Page, tmp_path: Path) -> None:

@@ -100,10 +100,15 @@ def test_a_draft_grows_as_it_is_written_and_a_correction_takes_its_place(
 ) -> None:
     page.driver.get(page.url)
     page.driver.execute_script("sessionStorage.setItem('citegraph-key', arguments[0])", key)
+    page.open("#/settings")
+    page.one(".settings textarea").send_keys("One sentence </style> in capitals")
+    page.shoot("style")
     page.open_fresh()
     page.severe()
     page.one("#question").send_keys(QUESTION, Keys.ENTER)
     page.until("return document.querySelector('.draft')?.textContent.includes('55 V')")
+    asked = author.requests[-1]["messages"][-1]["content"]
+    assert "<style>\nOne sentence ‹/style> in capitals\n</style>" in asked
     page.shoot("draft")
     assert page.one("#stop").is_displayed()
     assert page.all("#send") == []
@@ -131,4 +136,8 @@ def test_a_run_is_stopped_and_its_question_kept(page: Page, author: Author) -> N
     page.until("return document.querySelector('.trouble')?.textContent.includes('Stopped')")
     assert page.one("article h2").text == QUESTION
     author.seen.release()
+    # Whatever was kept of it, its thread opens with what was asked, to be gone on with or asked again.
+    page.open(page.driver.current_url.split("/", 3)[3])
+    page.until("return !!document.querySelector('article .trouble button')")
+    assert page.one("article h2").text == QUESTION
     assert (page.severe(), page.elsewhere()) == ([], [])

@@ -52,6 +52,12 @@ def filtering(page: Page) -> None:
     page.until("return document.querySelectorAll('dialog select option').length > 10")
 
 
+def passages(page: Page) -> None:
+    page.open("#/library/invoices?document=cobaltine-cbc-10904")
+    page.one("#tab-passages").click()
+    page.until("return !!document.querySelector('.passages li')")
+
+
 def with_menu(page: Page) -> None:
     page.open_fresh()
     page.driver.execute_script("document.getElementById('menu').click()")
@@ -67,6 +73,7 @@ VIEWS: dict[str, Callable[[Page], None]] = {
     "filter": filtering,
     "pdf": cited(LOOKUP),
     "text": cited(SUM),
+    "passages": passages,
     "library": at("#/library", ".bucket-cards a"),
     "documents": at("#/library/invoices", "table.documents tbody tr"),
     "review": at("#/library/invoices/review", ".empty, .review-item"),

@@ -42,6 +42,9 @@ async def test_a_workbook_holds_numbers_and_days_and_text_that_stays_text(api: h
         12,
     ]
     assert first[0].data_type == "s", "no formula"
+    assert [(row[1].number_format, row[5].number_format) for row in (first, second)] == [
+        ("#,##0.00", "#,##0")
+    ] * 2
     assert [cell.value for cell in second] == ["Elm & Co", -9.5, "EUR", None, "A-1", 1200]
 
 

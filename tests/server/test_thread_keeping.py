@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from graph.langsmith import settle
+from server.threads import ThreadBook
 from tests.langsmith_server import Kept
 from tests.server.conftest import OpenApi
 from tests.server.test_app import AMBIGUOUS, LOOKUP, problem_of
@@ -92,6 +93,34 @@ async def test_a_rating_is_kept_logged_and_taken_back(
     assert problem_of(await api.post(path, json={"run_id": run, "score": 5}))[0] == 422
 
 
+async def test_a_note_is_kept_found_replaced_and_deleted_with_its_thread(api: httpx.AsyncClient) -> None:
+    thread = (await api.post("/ask", json={"question": LOOKUP})).json()["thread_id"]
+    run = (await api.get(f"/threads/{thread}")).json()["turns"][0]["run_id"]
+    path = f"/threads/{thread}/notes"
+
+    async def kept() -> tuple[str, int]:
+        found = (await api.get("/threads", params={"q": "sealing wax"})).json()["total"]
+        return (await api.get(f"/threads/{thread}")).json()["turns"][0]["note"], found
+
+    assert await kept() == ("", 0)
+    for text, expected in (
+        ("of Sealing wax", ("of Sealing wax", 1)),
+        (" other ", ("other", 0)),
+        ("", ("", 0)),
+    ):
+        assert (await api.post(path, json={"run_id": run, "text": text})).status_code == 204
+        assert await kept() == expected
+    answer = (await api.get(f"/threads/{thread}")).json()["answer"]
+    await api.post(path, json={"run_id": run, "text": "of sealing wax"})
+    assert (await api.get(f"/threads/{thread}")).json()["answer"] == answer, "no part of what was answered"
+    assert problem_of(await api.post(path, json={"run_id": "0" * 32, "text": "x"}))[0] == 404
+    assert problem_of(await api.post(path, json={"run_id": run, "text": "x" * 4001}))[0] == 422
+    await api.delete(f"/threads/{thread}")
+    assert (await api.get("/threads", params={"q": "sealing wax"})).json()["total"] == 0
+    book = ThreadBook(api.app.state.services.settings.sql_url)  # type: ignore[attr-defined]
+    assert book.notes(thread) == {}
+
+
 async def test_other_peoples_threads_are_unknown(
     open_api: OpenApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -104,6 +133,7 @@ async def test_other_peoples_threads_are_unknown(
         for response in (
             await api.patch(f"/threads/{asked}", json={"title": "mine"}, headers=bob),
             await api.post(f"/threads/{asked}/feedback", json=given, headers=bob),
+            await api.post(f"/threads/{asked}/notes", json={"run_id": run, "text": "x"}, headers=bob),
         ):
             assert response.status_code == 404
         assert (await api.get("/threads", params={"q": "VCEO"}, headers=bob)).json()["total"] == 0
@@ -124,3 +154,13 @@ async def test_the_reader_s_rating_reaches_the_trace_of_its_run(langsmith: Kept,
     (told,) = [row for row in langsmith.feedback if row["key"] == "reader"]
     assert (told["run_id"], told["score"], told.get("comment")) == (whole["id"], 0, None)
     assert "wrong line" not in langsmith.said
+
+
+async def test_a_thread_that_was_left_before_its_first_step_shows_what_was_asked(
+    api: httpx.AsyncClient,
+) -> None:
+    book = ThreadBook(api.app.state.services.settings.sql_url)  # type: ignore[attr-defined]
+    thread = book.enter(None, "owner", "How long is the pier?")
+    assert book.enter(thread, "owner", "And how wide?") == thread
+    (turn,) = (await api.get(f"/threads/{thread}")).json()["turns"]
+    assert (turn["question"], turn["answer"], turn["run_id"]) == ("And how wide?", None, "")

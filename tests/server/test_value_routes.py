@@ -118,6 +118,13 @@ async def test_review_corrections_and_versions_keep_to_what_one_may_see(
         assert (await api.get(f"{path}/versions", headers=board)).status_code == 404
         assert (await api.get(f"{path}/versions", headers=staff)).json() == {"older": [], "newer": []}
         assert (await api.post(f"{path}/corrections", json=correction, headers=board)).status_code == 403
+        assert (await api.get(f"{path}/passages", headers=board)).status_code == 404
+        (passage,) = (await api.get(f"{path}/passages", headers=staff)).json()["passages"]
+        out = {"passage": passage["id"], "left_out": True}
+        assert (await api.post(f"{path}/passages", json=out, headers=board)).status_code == 403
+        assert (await api.post(f"{path}/passages", json=out, headers=staff)).status_code == 204
+        (passage,) = (await api.get(f"{path}/passages", headers=staff)).json()["passages"]
+        assert (passage["left_out"], passage["by"]) == (True, "staff")
         accepted = await api.post(f"{path}/corrections", json=correction, headers=staff)
         assert [item["by"] for item in accepted.json() if item["method"] == "corrected"] == ["staff"]
     assert load_settings().api_keys is None
@@ -184,3 +191,58 @@ async def test_a_client_learns_who_it_is_and_what_it_may(
         assert {item["bucket"] for item in (await api.get("/examples", headers=reader)).json()} == {
             "invoices"
         }
+
+
+async def test_a_passage_is_left_out_of_search_stays_out_and_comes_back(own: httpx.AsyncClient) -> None:
+    clauses = [
+        f"# {name}\n\n"
+        + "\n".join(f"Rule {number} of {name}: {word} number {number} holds." for number in range(300))
+        for name, word in (("Berths", "mooring"), ("Cranes", "lifting"))
+    ]
+    text = "\n".join(clauses).encode()
+    doc_id = await uploaded(own, text, name="pier.md")
+    path = f"/documents/{doc_id}/passages"
+    listed = (await own.get(path)).json()
+    assert listed["total"] == len(listed["passages"]) >= 2
+    for item in listed["passages"]:
+        assert text.decode()[item["start"] : item["end"]].startswith(item["text"])
+        assert (item["page"], item["left_out"]) == (None, False)
+    assert (listed["passages"][0]["heading"], listed["passages"][-1]["heading"]) == ("# Berths", "# Cranes")
+    part = (await own.get(path, params={"offset": 1, "limit": 1})).json()
+    assert (part["passages"], part["total"]) == (listed["passages"][1:2], listed["total"])
+
+    async def cited() -> set[int]:
+        answer = (
+            await own.post("/ask", json={"question": "What is lifting number 250 of the cranes?"})
+        ).json()
+        return {item["start"] for item in answer["citations"]}
+
+    def holding(start: int) -> list[dict[str, Any]]:
+        return [item for item in listed["passages"] if item["start"] <= start < item["end"]]
+
+    before = await cited()
+    assert before
+    gone = [item for start in before for item in holding(start)]
+    for item in gone:
+        assert (await own.post(path, json={"passage": item["id"], "left_out": True})).status_code == 204
+    assert not {
+        start for start in await cited() if holding(start) and all(one in gone for one in holding(start))
+    }
+    assert await uploaded(own, text + b"\nSee the annex.\n", name="pier.md") == doc_id
+    kept = {item["id"]: item for item in (await own.get(path)).json()["passages"] if item["left_out"]}
+    assert kept
+    assert set(kept) <= {item["id"] for item in gone}, "the same text, left out again"
+    assert all(item["by"] == "owner" and item["at"] for item in kept.values())
+    for passage in kept:
+        await own.post(path, json={"passage": passage, "left_out": False})
+    assert not [item for item in (await own.get(path)).json()["passages"] if item["left_out"]]
+    assert problem_of(await own.post(path, json={"passage": "nope", "left_out": True}))[0] == 404
+    await own.post(path, json={"passage": passage, "left_out": True})
+    await own.delete(f"/documents/{doc_id}")
+    again = await uploaded(own, text, name="pier.md")
+    assert not [
+        item
+        for item in (await own.get(f"/documents/{again}/passages")).json()["passages"]
+        if item["left_out"]
+    ]
+    assert problem_of(await own.get("/documents/nope/passages"))[0] == 404

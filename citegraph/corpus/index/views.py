@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from typing import Any, Generic, TypeVar
 
@@ -18,6 +18,7 @@ from citegraph.corpus.index.index_protocol import Forwarded, Index, SearchReques
 from citegraph.corpus.records.access import LABELS_KEY, Principal
 from citegraph.corpus.records.database import IndexVersions
 from citegraph.corpus.records.documents import DocumentStore
+from citegraph.corpus.records.left_out import LeftOutStore
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import CitegraphError
@@ -28,6 +29,8 @@ SECONDS = 3600.0
 """A kept result is forgotten after an hour, though nothing but a write makes it wrong."""
 CHARACTERS = 32_000_000
 """Text that all kept searches may hold together."""
+MOST_LEFT_OUT = 1_000
+"""Hits beyond those wanted that a search of a bucket with passages left out asks for at most."""
 COUNTS = 50_000
 """Counts of words that are kept: the words of some thousand questions."""
 
@@ -159,13 +162,17 @@ class VersionedIndex(IndexView):
     """A view whose writes raise their bucket's version, before they begin and when they have ended.
 
     Before, so that nothing kept is found while the write goes on; after, so that what was found meanwhile is not
-    found any more.
+    found any more. What people left out (`left_out`) is read by nobody; `inner` has it still.
     """
 
-    def __init__(self, inner: Index, versions: IndexVersions, *, cache: bool = True) -> None:
+    def __init__(
+        self, inner: Index, versions: IndexVersions, left_out: LeftOutStore, *, cache: bool = True
+    ) -> None:
         """Keep searches and counts with `cache`."""
         super().__init__(inner)
         self._versions = versions
+        self.left_out = left_out
+        self._known: dict[str, frozenset[tuple[str, str]]] = {}
         self.searches = SearchCache(self._versions.of) if cache else None
         self._counts = CountCache(self._versions.of) if cache else None
 
@@ -178,11 +185,43 @@ class VersionedIndex(IndexView):
         finally:
             await asyncio.to_thread(self._versions.raise_, bucket)
 
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        """See `Index.search`."""
+        out = await self._out(request.bucket)
+        if not out:
+            return await self.inner.search(request)
+        more = min(len(out), MOST_LEFT_OUT)
+        wider = replace(request, limit=request.limit + more, candidates=request.candidates + more)
+        hits = [hit for hit in await self.inner.search(wider) if _key(hit.chunk) not in out]
+        return hits[: request.limit]
+
+    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
+        """See `Index.document_chunks`."""
+        return await self._kept(bucket, await self.inner.document_chunks(bucket, doc_id))
+
+    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """See `Index.retrieve`."""
+        return await self._kept(bucket, await self.inner.retrieve(bucket, chunk_ids))
+
+    async def _out(self, bucket: str) -> frozenset[tuple[str, str]]:
+        """Return what is left out of a bucket; while the database does not answer, what was when it last did."""
+        with suppress(CitegraphError):
+            self._known[bucket] = await asyncio.to_thread(self.left_out.of_bucket, bucket)
+        return self._known.get(bucket, frozenset())
+
+    async def _kept(self, bucket: str, chunks: list[Chunk]) -> list[Chunk]:
+        out = await self._out(bucket)
+        return [chunk for chunk in chunks if _key(chunk) not in out]
+
     async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
         """See `Index.counts`; what was counted since the last write is kept."""
         if self._counts is None:
             return await self.inner.counts(bucket, filters)
         return await self._counts.of(bucket, filters, self.inner.counts)
+
+
+def _key(chunk: Chunk) -> tuple[str, str]:
+    return chunk.doc_id, chunk.content_hash
 
 
 def index_condition(principal: Principal) -> FilterJSON | None:

@@ -107,6 +107,12 @@ def chunk_document(
     return chunks
 
 
+def headings_in(text: str) -> list[tuple[int, str]]:
+    """Return where each heading of a text begins, and its line."""
+    found = (match.end() for match in _HEADING.finditer(f"\n{text}"))
+    return [(at - 1, " ".join(text[at - 1 :].split("\n", 1)[0].split())) for at in found]
+
+
 def chunk_id_of(doc_id: str, start: int, end: int, content_hash: str) -> str:
     """Return the id of a document's chunk."""
     return str(uuid5(_NAMESPACE, f"{doc_id}\n{start}\n{end}\n{content_hash}"))

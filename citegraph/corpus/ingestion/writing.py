@@ -160,4 +160,5 @@ async def remove_documents(
             await asyncio.to_thread(stores.extractions.delete, doc_ids)
             if forget:
                 await asyncio.to_thread(stores.extractions.corrected.forget, doc_ids)
+                await asyncio.to_thread(stores.extractions.left_out.forget, doc_ids)
         await asyncio.to_thread(stores.documents.delete, doc_ids)

@@ -194,15 +194,15 @@ class DocumentStore:
         if not rows:
             return
         with transaction(self._engine) as connection:
-            delete_rows(connection, [document.doc_id for document in given], *_IDS)
-            connection.execute(sa.insert(_documents), rows)
+            # One that is held without a moment came in before moments were kept: now it only changes.
             known = {
                 doc_id
                 for ids in batches([document.doc_id for document in given])
-                for doc_id in connection.execute(
-                    _ARRIVED.where(_ARRIVED.selected_columns.doc_id.in_(ids))
-                ).scalars()
+                for column in (arrivals_table.c.doc_id, _documents.c.doc_id)
+                for doc_id in connection.execute(sa.select(column).where(column.in_(ids))).scalars()
             }
+            delete_rows(connection, [document.doc_id for document in given], *_IDS)
+            connection.execute(sa.insert(_documents), rows)
             now = int(time.time())
             fresh = [{"doc_id": row["doc_id"], "at": now} for row in rows if row["doc_id"] not in known]
             if fresh:

@@ -93,6 +93,8 @@ export interface RunContext {
   filters?: string[];
   without?: string[];
   models?: Record<string, Record<string, string>>;
+  /** How a model writes answers. */
+  style?: string;
 }
 
 export type RunEvent =
@@ -117,6 +119,7 @@ export interface ThreadTurn {
   exchanges: Exchange[];
   answer: Answer | null;
   rating: number | null;
+  note: string;
 }
 
 export interface Thread {
@@ -216,6 +219,17 @@ export interface Ingested {
   values: { field: string; found: number; review: number }[];
 }
 
+export interface WatchedFolder {
+  bucket: string;
+  folder: string;
+  at: string | null;
+  documents: number;
+  new: number;
+  changed: number;
+  left_out: string[];
+  problem: string;
+}
+
 export interface About {
   version: string;
   name: string;
@@ -224,6 +238,7 @@ export interface About {
   key_asked: boolean;
   max_upload_mb: number;
   traced: boolean;
+  watched: WatchedFolder[];
   models: { configured: boolean; default: string | null; steps: string[]; chosen: Record<string, string>; names: string[]; endpoints: string[] };
 }
 
@@ -233,4 +248,16 @@ export interface Example {
   kind: "sum" | "list" | "value" | "groups";
   /** The only documents to ask it of; none: all. */
   documents: string[];
+}
+
+export interface Passage {
+  id: string;
+  start: number;
+  end: number;
+  page: number | null;
+  heading: string;
+  text: string;
+  left_out: boolean;
+  by: string | null;
+  at: string | null;
 }

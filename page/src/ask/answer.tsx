@@ -45,10 +45,13 @@ export function AnswerView({ turn, answer }: { turn: Turn; answer: Answer }) {
 
 function Standing({ answer }: { answer: Answer }) {
   const held = answer.claims.filter(holds).length;
+  // Green is for what was answered and held whole.
+  const doubted = answer.status === "answered" && held < answer.claims.length;
+  const look = doubted ? "partial" : answer.status;
   return (
-    <p class={`standing ${answer.status}`}>
-      <Icon name={STATUSES[answer.status].icon} size={16} />
-      <strong>{t(`status.${answer.status}`)}</strong>
+    <p class={`standing ${look}`}>
+      <Icon name={STATUSES[look].icon} size={16} />
+      <strong>{t(doubted ? "status.doubted" : `status.${answer.status}`)}</strong>
       {answer.claims.length > 0 && (
         <span class={held < answer.claims.length ? "warn" : "faint"}>{t("claims.held", { n: answer.claims.length, held })}</span>
       )}

@@ -58,6 +58,7 @@ export const currenciesOf = (cells: Cell[]): string[] => [...new Set(cells.flatM
 export interface Series {
   label: string;
   unit: string;
+  /** Over time; what is missing in between is null. */
   line: boolean;
   labels: string[];
   /** One a label; null for a month without a row. */

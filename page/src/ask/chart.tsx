@@ -1,5 +1,4 @@
-// Bars for groups, a line for time; drawn by Chart.js, loaded when the first chart is shown. The table beneath says the same in words.
-import type { ScriptableLineSegmentContext } from "chart.js";
+// Bars for groups and for time with gaps, a line for time without; drawn by Chart.js, loaded when the first chart is shown. The table beneath says the same in words.
 import { BarController, BarElement, CategoryScale, Chart as Drawn, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { printing } from "./printing";
@@ -18,6 +17,8 @@ export function Chart({ series }: { series: Series[] }) {
   const one = series[Math.min(at, series.length - 1)]!;
   const labels = one.line ? one.labels : one.labels.slice(0, MOST_BARS);
   const values = one.line ? one.values : one.values.slice(0, MOST_BARS);
+  // A line over months in which nothing happened would show amounts that there are not.
+  const joined = one.line && !values.includes(null);
   // At once: what is printed is drawn anew before the printer takes it.
   useLayoutEffect(() => {
     const style = getComputedStyle(document.documentElement);
@@ -45,21 +46,18 @@ export function Chart({ series }: { series: Series[] }) {
       },
     };
     const drawn = new Drawn(canvas.current!, {
-      type: one.line ? "line" : "bar",
+      type: joined ? "line" : "bar",
       data: {
         labels,
         datasets: [
           {
             data: values,
-            backgroundColor: one.line ? color("--accent-wash") : color("--accent"),
+            backgroundColor: joined ? color("--accent-wash") : color("--accent"),
             hoverBackgroundColor: color("--accent-strong"),
             borderColor: color("--accent"),
-            borderWidth: one.line ? 2 : 0,
+            borderWidth: joined ? 2 : 0,
             borderRadius: 3,
-            maxBarThickness: 18,
-            // What is missing in between is not drawn as if it were known.
-            spanGaps: true,
-            segment: { borderDash: (part: ScriptableLineSegmentContext) => (part.p0.skip || part.p1.skip ? [4, 4] : undefined) },
+            maxBarThickness: one.line ? 40 : 18,
             pointRadius: 3,
             pointBackgroundColor: color("--accent"),
           },

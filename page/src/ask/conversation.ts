@@ -3,7 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { getJson, Problem, sendJson, stream } from "../api/client";
 import type { Answer, Clarification, DocumentSummary, Example, Exchange, Filter, RunContext, RunEvent, ThreadState } from "../api/types";
 import { address, go } from "../routing";
-import { chosenModels } from "../settings/models";
+import { chosen } from "../settings/models";
 import { listThreads } from "../threads/list";
 import { focusBox } from "../ui/focus";
 import { said } from "../ui/parts";
@@ -28,6 +28,8 @@ export interface Turn {
   answer: Answer | null;
   runId: string;
   rating: number;
+  /** The reader's own words on the answer. */
+  note: string;
   state: "working" | "done" | "stopped" | "broken" | "unfinished";
   problem: string;
   /** What to send again when the run broke: a question, or the reply to a clarification. */
@@ -69,7 +71,7 @@ let ids = 0;
 
 function newTurn(question: string, context: RunContext): Turn {
   return {
-    id: ++ids, question, context, steps: [], draft: "", exchanges: [], waiting: null, answer: null, runId: "", rating: 0, state: "working", problem: "", again: null,
+    id: ++ids, question, context, steps: [], draft: "", exchanges: [], waiting: null, answer: null, runId: "", rating: 0, note: "", state: "working", problem: "", again: null,
   };
 }
 
@@ -162,8 +164,7 @@ function closeWaiting(): void {
 /** Ask a question in the open thread, or in a new one. */
 export function ask(question: string, context: RunContext = {}): Promise<void> {
   closeWaiting();
-  const models = chosenModels();
-  const whole = models ? { ...context, models } : context;
+  const whole = { ...context, ...chosen() };
   const turn = newTurn(question, context);
   if (!turns.value.length) title.value = question;
   turns.value = [...turns.value, turn];
@@ -258,6 +259,11 @@ export async function rate(turn: Turn, score: number): Promise<void> {
   change(turn.id, () => ({ rating: given }));
 }
 
+export async function note(turn: Turn, text: string): Promise<void> {
+  await sendJson("POST", `threads/${thread.value}/notes`, { run_id: turn.runId, text });
+  change(turn.id, () => ({ note: text }));
+}
+
 /** Open a thread as it was left. */
 export async function openThread(id: string): Promise<void> {
   stop();
@@ -280,10 +286,13 @@ export async function openThread(id: string): Promise<void> {
           answer: kept.answer,
           runId: kept.run_id,
           rating: kept.rating ?? 0,
-          state: last && state.unfinished ? ("unfinished" as const) : ("done" as const),
+          note: kept.note,
+          state: last && state.unfinished ? ("unfinished" as const) : kept.answer || exchanges.length ? ("done" as const) : ("stopped" as const),
         };
       });
     });
+  } catch (error) {
+    throw (error as Problem).status === 404 ? new Problem(404, t("thread.gone")) : error;
   } finally {
     opening.value = false;
     if (!address.value.place) focusBox();

@@ -68,12 +68,15 @@ export function threadAsMarkdown(): string {
     const applied = turn.answer.filters.filter((filter) => filter.status === "applied").map((filter) => filter.text);
     if (applied.length) parts.push(`${t("filters")}: ${applied.join("; ")}`, "");
     for (const note of turn.answer.notes) parts.push(`- ${note.message}`);
+    if (turn.note) parts.push("", ...`**${t("note.yours")}** ${turn.note}`.split("\n").map((line) => `> ${line}`));
     parts.push("");
   }
   return parts.join("\n");
 }
 
+/** Return what was asked as the name of a file. */
+export const fileName = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60).replace(/^-|-$/g, "");
+
 export function keepMarkdown(): void {
-  const name = (title.value || "thread").replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60);
-  keepFile(new Blob([threadAsMarkdown()], { type: "text/markdown;charset=utf-8" }), `${name || thread.value}.md`);
+  keepFile(new Blob([threadAsMarkdown()], { type: "text/markdown;charset=utf-8" }), `${fileName(title.value) || thread.value}.md`);
 }

@@ -26,7 +26,8 @@ export function FilterChips({ turn, answer }: { turn: Turn; answer: Answer }) {
       <h3 class="unseen">{t("filters")}</h3>
       <ul class="chips" aria-label={t("filters")}>
         {answer.filters.map((filter) => {
-          const text = filter.text || writtenFilter(filter);
+          const ends = filter.operator === "between" && Array.isArray(filter.value) ? filter.value.map(written) : null;
+          const text = ends ? `${spoken(filter.field)} ${ends.join(" – ")}` : filter.text || writtenFilter(filter);
           const applied = filter.status === "applied";
           const own = filter.origin === "user";
           return (
@@ -42,9 +43,7 @@ export function FilterChips({ turn, answer }: { turn: Turn; answer: Answer }) {
               )}
               {own && <span class="chip-own">{t("filters.own")}</span>}
               {filter.matched !== null && (
-                <span class="chip-count" title={t("count.documents", { n: filter.matched })}>
-                  {filter.matched.toLocaleString()}
-                </span>
+                <span class="chip-count">{t("count.documents", { n: filter.matched })}</span>
               )}
               {applied && <IconButton icon="close" class="tiny" label={t("filters.without", { text })} onClick={() => refilter(turn, filter, null)} />}
             </li>

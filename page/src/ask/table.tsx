@@ -14,6 +14,7 @@ import { holds, isScoped } from "./blocks";
 import { printing } from "./printing";
 import { CiteLink } from "./cite";
 import { writtenFilter } from "./conversation";
+import { fileName } from "./export";
 import { VERDICTS } from "./verdicts";
 
 const Chart = lazy(() => import("./chart").then((found) => found.Chart));
@@ -66,8 +67,8 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
 
   const file = (format: "csv" | "xlsx") =>
     trying(async () => {
-      const name = `citegraph-${answer.buckets[0] ?? "answer"}`;
-      const body = { columns: table.columns, rows: seen.map((row) => row.cells.map((cell) => cell.text)), format, name };
+      const name = fileName(answer.question) || "citegraph";
+      const body = { columns: table.columns.map(spoken), rows: seen.map((row) => row.cells.map((cell) => cell.text)), format, name };
       keepFile(await (await sendJson("POST", "tables", body)).blob(), `${name}.${format}`);
     });
   const everything = wholeList(answer, rows.length);

@@ -6,7 +6,7 @@ import { copyText, IconButton, MenuButton, tell, trying } from "../ui/parts";
 import { Icon } from "../ui/icon";
 import { isWord, t } from "../words";
 import { AnswerView } from "./answer";
-import { again, ask, goOn, goOnWith, pending, rate, reply, thread, type Turn } from "./conversation";
+import { again, ask, goOn, goOnWith, note, pending, rate, reply, thread, type Turn } from "./conversation";
 import { isScoped } from "./blocks";
 import { answerAsText } from "./export";
 import { KINDS } from "./kinds";
@@ -18,7 +18,7 @@ export function TurnView({ turn, last }: { turn: Turn; last: boolean }) {
     <article aria-labelledby={heading} aria-busy={turn.state === "working"} class="turn" tabIndex={-1}>
       <header class="question">
         {editing ? (
-          <EditQuestion turn={turn} onClose={() => setEditing(false)} />
+          <EditText label={t("question.edit")} before={turn.question} save={t("ask")} onSave={(text) => ask(text, turn.context)} onClose={() => setEditing(false)} />
         ) : (
           <>
             <h2 id={heading}>{turn.question}</h2>
@@ -107,17 +107,31 @@ function Steps({ turn }: { turn: Turn }) {
 
 function Actions({ turn }: { turn: Turn }) {
   const answer = turn.answer!;
+  const [noting, setNoting] = useState(false);
   return (
+    <>
     <div class="actions" role="group" aria-label={t("actions")}>
       <IconButton icon="copy" label={t("copy.answer")} onClick={() => copyText(answerAsText(answer))} />
       {turn.runId && (
         <>
           <IconButton icon="thumbUp" label={t("rate.good")} pressed={turn.rating === 1} onClick={() => trying(() => rated(turn, 1))} />
           <IconButton icon="thumbDown" label={t("rate.bad")} pressed={turn.rating === -1} onClick={() => trying(() => rated(turn, -1))} />
+          <IconButton icon="note" label={t("note.edit")} expanded={noting} onClick={() => setNoting(!noting)} />
         </>
       )}
       <IconButton icon="again" label={t("again")} onClick={() => ask(turn.question, turn.context)} />
     </div>
+    {noting && (
+      <div class="note">
+        <EditText label={t("note.edit")} before={turn.note} save={t("save")} emptied onSave={(text) => trying(() => note(turn, text))} onClose={() => setNoting(false)} />
+      </div>
+    )}
+    {turn.note && !noting && (
+      <p class="note">
+        <strong>{t("note.yours")}</strong> {turn.note}
+      </p>
+    )}
+    </>
   );
 }
 
@@ -126,18 +140,28 @@ async function rated(turn: Turn, score: number): Promise<void> {
   if (turn.rating !== score) tell(t("rate.thanks"));
 }
 
-function EditQuestion({ turn, onClose }: { turn: Turn; onClose: () => void }) {
-  const [text, setText] = useState(turn.question);
+interface EditTextProps {
+  label: string;
+  before: string;
+  save: string;
+  emptied?: boolean;
+  onSave: (text: string) => void;
+  onClose: () => void;
+}
+
+/** A text to be changed; empty it is saved only where that takes it back. */
+function EditText({ label, before, save, emptied = false, onSave, onClose }: EditTextProps) {
+  const [text, setText] = useState(before);
   const submit = (event?: Event) => {
     event?.preventDefault();
-    if (!text.trim()) return;
+    if (!text.trim() && !emptied) return;
     onClose();
-    void ask(text.trim(), turn.context);
+    onSave(text.trim());
   };
   return (
-    <form class="edit-question" onSubmit={submit}>
+    <form class="edit-text" onSubmit={submit}>
       <textarea
-        aria-label={t("question.edit")}
+        aria-label={label}
         value={text}
         maxLength={4000}
         rows={2}
@@ -153,7 +177,7 @@ function EditQuestion({ turn, onClose }: { turn: Turn; onClose: () => void }) {
           {t("cancel")}
         </button>
         <button type="submit" class="strong small">
-          {t("ask")}
+          {save}
         </button>
       </div>
     </form>

@@ -25,7 +25,11 @@ export function bucketDetail(name: string): Promise<BucketDetail> {
   return found;
 }
 
+/** Counts what was changed in documents, for what lists them. */
+export const changes = signal(0);
+
 export async function documentsChanged(): Promise<void> {
   details.clear();
+  changes.value += 1;
   await listBuckets();
 }

@@ -11,7 +11,7 @@ import { useOneStop } from "../ui/focus";
 import { Icon } from "../ui/icon";
 import { IconButton, MenuButton, sure, tell, trying } from "../ui/parts";
 import { moment, spoken, t } from "../words";
-import { about, bucketDetail, documentsChanged } from "./buckets";
+import { about, bucketDetail, changes, documentsChanged } from "./buckets";
 
 const PAGE = 50;
 const COLUMNS = 5;
@@ -29,7 +29,6 @@ export function DocumentsView({ bucket }: { bucket: string }) {
   const [chosen, setChosen] = useState<Map<string, DocumentSummary>>(new Map());
   const [adding, setAdding] = useState(false);
   const [problem, setProblem] = useState("");
-  const [again, setAgain] = useState(0);
   const oneStop = useOneStop();
   const may = about.value?.may_write ?? false;
   useEffect(() => {
@@ -37,7 +36,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
       const known = await bucketDetail(bucket);
       setDetail(known);
     });
-  }, [bucket, again]);
+  }, [bucket, changes.value]);
   useEffect(() => {
     const timer = setTimeout(
       async () => {
@@ -57,7 +56,7 @@ export function DocumentsView({ bucket }: { bucket: string }) {
       text ? 200 : 0,
     );
     return () => clearTimeout(timer);
-  }, [bucket, text, filters, order, from, again]);
+  }, [bucket, text, filters, order, from, changes.value]);
   const change = (work: () => void) => {
     setFrom(0);
     work();
@@ -75,7 +74,6 @@ export function DocumentsView({ bucket }: { bucket: string }) {
     if (gone) tell(t("documents.deleted", { n: gone }));
     setChosen(new Map());
     await documentsChanged();
-    setAgain(again + 1);
   };
   const query = new URLSearchParams({ bucket });
   for (const filter of filters) query.append("filter", filter);
@@ -227,7 +225,6 @@ export function DocumentsView({ bucket }: { bucket: string }) {
                                       await send(documentPath(one.doc_id), { method: "DELETE" });
                                       tell(t("documents.deleted", { n: 1 }));
                                       await documentsChanged();
-                                      setAgain(again + 1);
                                     });
                                   })(),
                               },
@@ -294,7 +291,7 @@ const inSight = (field: Field): boolean => field.type === "date" || field.type =
 function telling(detail: BucketDetail, documents: DocumentSummary[]): string[] {
   const share = (field: Field) => documents.filter((one) => one.metadata[field.name]).length / documents.length;
   const title = (field: Field) => documents.every((one) => one.metadata[field.name] === undefined || one.metadata[field.name] === one.title);
-  const added = documents.some((one) => one.added) ? [ADDED] : [];
+  const added = documents.filter((one) => one.added).length >= documents.length / 2 ? [ADDED] : [];
   const fields = detail.fields
     .filter((field) => field.type !== "text" && field.type !== "keywords" && share(field) >= 0.5 && !title(field))
     .slice(0, COLUMNS);

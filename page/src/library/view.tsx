@@ -1,10 +1,11 @@
 // The library: buckets, their documents with fields, what to review, and bringing files in.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { fresh, narrow } from "../ask/conversation";
 import { address } from "../routing";
 import { Icon } from "../ui/icon";
-import { t } from "../words";
-import { about, buckets, listBuckets } from "./buckets";
+import { moment, t } from "../words";
+import type { WatchedFolder } from "../api/types";
+import { about, buckets, documentsChanged, learnAbout, listBuckets } from "./buckets";
 import { DocumentsView } from "./documents";
 import { held } from "./dropped";
 import { ReviewView } from "./review";
@@ -12,7 +13,7 @@ import { UploadView } from "./upload";
 
 export function LibraryView() {
   const { bucket, tab } = address.value;
-  useEffect(() => void listBuckets().catch(() => undefined), []);
+  useEffect(() => void Promise.all([listBuckets(), learnAbout()]).catch(() => undefined), [bucket]);
   const known = buckets.value?.find((one) => one.name === bucket);
   return bucket && (known || !buckets.value) ? <BucketView name={bucket} tab={tab} /> : <AllBuckets />;
 }
@@ -49,6 +50,37 @@ function AllBuckets() {
   );
 }
 
+/** A folder that the server brings in again when its files change, and what came of it. */
+function Watched({ folder }: { folder: WatchedFolder }) {
+  const before = useRef(folder.at);
+  useEffect(() => {
+    const timer = setInterval(() => void learnAbout().catch(() => undefined), folder.at ? 15_000 : 3_000);
+    return () => clearInterval(timer);
+  }, [folder.at]);
+  useEffect(() => {
+    if (before.current !== folder.at) void documentsChanged().catch(() => undefined);
+    before.current = folder.at;
+  }, [folder.at]);
+  const came = folder.at ? t("watched.came", { moment: moment(folder.at), documents: t("count.documents", { n: folder.documents }), fresh: folder.new, changed: folder.changed }) : t("watched.soon");
+  return (
+    <div class="watched">
+      <p>
+        <Icon name="folder" size={15} /> {t("watched.folder", { folder: folder.folder })} {folder.problem ? <span class="warn">{folder.problem}</span> : came}
+      </p>
+      {folder.left_out.length > 0 && (
+        <details class="fold">
+          <summary>{t("watched.leftOut", { n: folder.left_out.length })}</summary>
+          <ul>
+            {folder.left_out.map((one) => (
+              <li>{one}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
 const TABS = ["documents", "review", "upload"] as const;
 
 function BucketView({ name, tab }: { name: string; tab: string | null }) {
@@ -77,6 +109,7 @@ function BucketView({ name, tab }: { name: string; tab: string | null }) {
           <Icon name="thread" size={16} /> {t("library.ask")}
         </button>
       </header>
+      {about.value?.watched.filter((one) => one.bucket === name).map((one) => <Watched folder={one} />)}
       <nav class="tabs links" aria-label={name}>
         {tabs.map((one) => (
           <a href={`#/library/${encodeURIComponent(name)}${one === "documents" ? "" : `/${one}`}`} aria-current={shown === one ? "page" : undefined}>

@@ -8,13 +8,14 @@ import { address, go, hrefTo, type Place } from "../routing";
 import { Icon } from "../ui/icon";
 import { IconButton, trying } from "../ui/parts";
 import { day, t } from "../words";
+import { PassagesView } from "./passages_view";
 import { PictureView } from "./picture_view";
 import { closePlace, openedBy, samePlace } from "./place";
 import { TextView } from "./text_view";
 import { ValuesView } from "./values_view";
 
 const PdfView = lazy(() => import("./pdf_view").then((found) => found.PdfView));
-type Tab = "pages" | "text" | "fields";
+type Tab = "pages" | "text" | "fields" | "passages";
 
 export function Reader({ place }: { place: Place }) {
   const [detail, setDetail] = useState<DocumentDetail | null>(null);
@@ -40,12 +41,12 @@ export function Reader({ place }: { place: Place }) {
   }, [place.doc_id]);
   useEffect(() => {
     // Another place of the same document is shown where it lies.
-    if (place.end !== null) setTab((now) => (now === "fields" ? "pages" : now));
+    if (place.end !== null) setTab((now) => (now === "fields" || now === "passages" ? "pages" : now));
   }, [place.start, place.end, place.page]);
   const pdf = detail?.media_type === "application/pdf";
   const picture = !!detail && /^image\//.test(detail.media_type);
   const drawn = drawable && (pdf || picture);
-  const tabs: Tab[] = drawn ? ["pages", "text", "fields"] : ["text", "fields"];
+  const tabs: Tab[] = drawn ? ["pages", "text", "fields", "passages"] : ["text", "fields", "passages"];
   const shown = tabs.includes(tab) ? tab : tabs[0]!;
   return (
     <aside class="reader" id="document" aria-labelledby="document-title">
@@ -119,6 +120,7 @@ export function Reader({ place }: { place: Place }) {
         {detail && shown === "pages" && picture && <PictureView detail={detail} place={place} onUndrawable={() => setDrawable(false)} />}
         {detail && shown === "text" && <TextView detail={detail} place={place} />}
         {detail && shown === "fields" && <ValuesView id={detail.doc_id} bucket={detail.bucket} onPlace={(found) => (go({ place: found }), setTab("pages"))} />}
+        {detail && shown === "passages" && <PassagesView id={detail.doc_id} onPlace={(found) => (go({ place: found }), setTab("pages"))} />}
       </div>
     </aside>
   );

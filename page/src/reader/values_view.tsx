@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { documentPath, getJson, sendJson } from "../api/client";
 import type { BucketDetail, DocumentValue } from "../api/types";
 import { printedAmount } from "../ask/cells";
-import { about, bucketDetail } from "../library/buckets";
+import { about, bucketDetail, documentsChanged } from "../library/buckets";
 import type { Place } from "../routing";
 import { Icon } from "../ui/icon";
 import { IconButton, tell, trying } from "../ui/parts";
@@ -14,6 +14,7 @@ export const placeOfValue = (id: string, value: DocumentValue): Place | null =>
 
 export async function correct(id: string, field: string, action: "set" | "accept" | "absent" | "undo", value = "", note = ""): Promise<DocumentValue[]> {
   const sent = await sendJson("POST", `${documentPath(id)}/corrections`, { field, action, value, note });
+  void documentsChanged();
   return sent.json();
 }
 

@@ -1,5 +1,6 @@
-// Which model answers a step, where the server has models; kept in this browser.
+// Which model answers a step and how answers are written, where the server has models; kept in this browser.
 import { signal } from "@preact/signals";
+import type { RunContext } from "../api/types";
 
 const KEPT = "citegraph-models";
 
@@ -19,8 +20,16 @@ export function chooseModel(step: string, model: string): void {
   localStorage.setItem(KEPT, JSON.stringify(models.value));
 }
 
-/** Return the models as a question's context takes them; null when none is chosen. */
-export function chosenModels(): Record<string, Record<string, string>> | null {
-  const chosen = Object.entries(models.value).map(([step, model]) => [step, { model }]);
-  return chosen.length ? Object.fromEntries(chosen) : null;
+const STYLE = "citegraph-style";
+export const style = signal(localStorage.getItem(STYLE) ?? "");
+
+export function chooseStyle(words: string): void {
+  style.value = words;
+  localStorage.setItem(STYLE, words);
+}
+
+/** Return what is chosen as a question's context takes it. */
+export function chosen(): Pick<RunContext, "models" | "style"> {
+  const steps = Object.entries(models.value).map(([step, model]) => [step, { model }]);
+  return { ...(steps.length ? { models: Object.fromEntries(steps) } : {}), ...(style.value.trim() ? { style: style.value.trim() } : {}) };
 }

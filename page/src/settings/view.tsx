@@ -3,7 +3,7 @@ import { useId } from "preact/hooks";
 import { forgetKey, keyAsked, keyKept } from "../api/client";
 import { about } from "../library/buckets";
 import { isWord, LANGUAGES, language, speak, t, type Language } from "../words";
-import { chooseModel, models } from "./models";
+import { chooseModel, chooseStyle, models, style } from "./models";
 import { theme, wear, type Theme } from "./theme";
 
 export function SettingsView() {
@@ -81,6 +81,10 @@ export function SettingsView() {
           <p class="faint">{t("settings.noModels")}</p>
         ) : (
           <>
+            <div class="setting">
+              <label for={`${id}style`}>{t("settings.style")}</label>
+              <textarea id={`${id}style`} rows={2} maxLength={300} value={style.value} placeholder={t("settings.styleExample")} onInput={(event) => chooseStyle(event.currentTarget.value)} />
+            </div>
             <p class="faint">{t("settings.modelsNote")}</p>
             <datalist id={`${id}names`}>
               {known?.models.names.map((name) => (

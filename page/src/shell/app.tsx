@@ -13,7 +13,7 @@ import { SettingsView } from "../settings/view";
 import { listThreads } from "../threads/list";
 import { focusBox, keepFocus } from "../ui/focus";
 import { Icon } from "../ui/icon";
-import { Dialog, IconButton, Tidings, trying } from "../ui/parts";
+import { Dialog, dropBad, IconButton, Tidings, trying } from "../ui/parts";
 import { t } from "../words";
 import { Side } from "./side";
 
@@ -37,7 +37,8 @@ function Brand() {
 export function App() {
   const [menu, setMenu] = useState(false);
   const [adding, setAdding] = useState(false);
-  const { view, place } = address.value;
+  const { view, place, thread: named_thread, bucket } = address.value;
+  useEffect(dropBad, [view, named_thread, bucket]);
   useEffect(() => {
     void trying(async () => {
       await Promise.all([listBuckets(), learnAbout(), listThreads()]);

@@ -180,6 +180,9 @@ export function tell(text: string, more: { bad?: boolean; undo?: Told["undo"] } 
 
 const drop = (id: number) => (told.value = told.value.filter((one) => one.id !== id));
 
+/** What went wrong in a view is over when one leaves it. */
+export const dropBad = (): void => void (told.value = told.value.filter((one) => !one.bad));
+
 /** Run something that may fail, and tell when it does. */
 export async function trying<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {

@@ -17,6 +17,7 @@ from citegraph.corpus.records.database import (
 from citegraph.corpus.records.extracted.corrections import CorrectionStore
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
 from citegraph.corpus.records.extracted.row_store import RowStore, rows_bucket
+from citegraph.corpus.records.left_out import LeftOutStore
 from citegraph.corpus.records.table_files.table_store import TableStore
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Value
@@ -74,13 +75,14 @@ class Found:
 class ExtractionStore:
     """Extractions by document; all methods block and raise `Unavailable` without a database.
 
-    `corrected` holds what people corrected, `rows` the rows of tables inside the documents, `tables` those of table files.
+    `corrected` holds what people corrected, `left_out` the passages that no search is to find, `rows` the rows of tables inside the documents, `tables` those of table files.
     """
 
     def __init__(self, sql_url: str) -> None:
         self.sql_url = sql_url
         self._engine = open_database(sql_url)
         self.corrected = CorrectionStore(sql_url)
+        self.left_out = LeftOutStore(sql_url)
         self.rows = RowStore(self._engine)
         self.tables = TableStore(self._engine)
         create_tables(_metadata, self._engine)

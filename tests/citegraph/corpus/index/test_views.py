@@ -14,6 +14,7 @@ from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.index.searcher import search_buckets
 from citegraph.corpus.index.views import ExactCache, SearchCache, VersionedIndex
 from citegraph.corpus.records.database import IndexVersions
+from citegraph.corpus.records.left_out import LeftOutStore
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import Unavailable
 from tests.citegraph.corpus.index.test_searcher import ScriptedIndex, hit
@@ -54,9 +55,9 @@ class Shelf:
 
 
 def shelf(folder: Path) -> tuple[Shelf, VersionedIndex, IndexVersions]:
-    versions = IndexVersions(f"sqlite:///{folder / 'versions.sqlite'}")
-    inner = Shelf()
-    return inner, VersionedIndex(inner, versions), versions  # type: ignore[arg-type]
+    url = f"sqlite:///{folder / 'versions.sqlite'}"
+    versions, inner = IndexVersions(url), Shelf()
+    return inner, VersionedIndex(inner, versions, LeftOutStore(url)), versions  # type: ignore[arg-type]
 
 
 async def found(index: Index, cache: SearchCache, **changed: Any) -> tuple[list[str], int]:
@@ -102,9 +103,33 @@ async def test_a_filter_is_counted_once_until_the_next_write(tmp_path: Path) -> 
     assert inner.counted == [None, 10, 20, 30, None], "a bucket's counts are its own"
     await index.upsert("letters", ["b"], {})  # type: ignore[list-item]
     assert await index.counts("letters", asked) == [2, 12, 12, 22]
-    uncached = VersionedIndex(inner, versions, cache=False)  # type: ignore[arg-type]
+    uncached = VersionedIndex(inner, versions, index.left_out, cache=False)  # type: ignore[arg-type]
     assert [await uncached.counts("letters", [None]) for _ in "ab"] == [[2], [2]]
     assert inner.counted[-2:] == [None, None]
+
+
+async def test_what_is_left_out_is_found_by_no_search_and_leaves_no_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner, index, _ = shelf(tmp_path)
+    inner.held = ["a", "b", "c", "d"]
+    assert index.searches is not None
+    first = await found(index, index.searches, limit=2)
+    away = hit("a", 1.0).chunk
+    async with index.writing("letters"):
+        index.left_out.leave_out("letters", away.doc_id, away.content_hash, "ana")
+    assert await found(index, index.searches, limit=2) == (["b", "c"], 0)
+    assert await found(index, index.searches, bucket="invoices") == (["a", "b", "c", "d"], 0)
+
+    def down(bucket: str) -> frozenset[tuple[str, str]]:
+        raise Unavailable("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(index.left_out, "of_bucket", down)
+        assert [one.chunk.chunk_id for one in await index.search(REQUEST)] == ["b", "c", "d"]
+    async with index.writing("letters"):
+        index.left_out.put_back(away.doc_id, away.content_hash)
+    assert (await found(index, index.searches, limit=2))[0] == first[0]
 
 
 WRITES = st.lists(

@@ -4,10 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from citegraph.corpus.records.access import Principal
-from citegraph.corpus.records.database import keeping, open_database
-from citegraph.corpus.records.documents import DocumentStore
+from citegraph.corpus.records.database import keeping, open_database, transaction
+from citegraph.corpus.records.documents import DocumentStore, arrivals_table
 from citegraph.corpus.schema.document import Box, Document, Embedded, Layout, Line, Page, Table
 from citegraph.errors import BadInput, Unavailable
 
@@ -134,6 +135,11 @@ def test_a_document_keeps_the_moment_at_which_it_first_came_in(
     store.delete(["letter-1"])
     store.put(LETTER)
     assert store.arrivals(["letter-1"])["letter-1"].timestamp() == 2_000
+    # One of a time when moments were not kept does not come in by being changed.
+    with transaction(store._engine) as connection:
+        connection.execute(sa.delete(arrivals_table))
+    store.put(replace(LETTER, title="corrected"))
+    assert store.arrivals(["letter-1"]) == {}
 
 
 def test_deletion_in_large_numbers(store: DocumentStore) -> None:
