@@ -23,7 +23,7 @@ from citegraph.language.numbers import find_spelled
 from citegraph.language.terms import words
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
-from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, measure_of, says_neither
+from citegraph.question.answer_form import NO_PERSON, PERSON, measure_of
 from citegraph.question.functions import counted_at
 from citegraph.question.phrases import conditions_among, find_phrase
 from citegraph.run.services import Corpus
@@ -112,16 +112,14 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
             aside = set(stated)  # "what did the breakfast cost"
         stated = {name: value for name, value in stated.items() if name not in aside}
         places = {name: place for name, place in places.items() if name not in aside}
-    choice = choice_in(question)
-    neither = choice is not None and says_neither(document.text, choice, bucket.language)
     measure = measure_of(question)
     absent = not passages or passages[0][1] < (STATED if plan.get("silent") else ABSENT)
     absent = absent or (measure is not None and not measure.search(passages[0][0].text))
-    if absent and not stated and not neither:
+    if absent and not stated:
         said = somewhere(corpus, document, question, named)
         passages = tuple(one for one in said if fits_wanted(bucket, chosen, one[0])) or passages
         absent = not passages or passages[0][1] < least_said(question)
-    return Told(document, title, stated, places, passages, silent=neither or (absent and not stated))
+    return Told(document, title, stated, places, passages, silent=absent and not stated)
 
 
 def fits_wanted(bucket: Bucket, part: Reading, passage: Passage) -> bool:

@@ -8,7 +8,6 @@ from citegraph.encoder.multilingual import Intent as Tagged
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question import cues
-from citegraph.question.answer_form import choice_in
 from citegraph.question.functions import asks, billing, counted_at, counting, function_of, number_said
 from citegraph.question.measures import asking, plain
 from citegraph.question.phrases import PLURAL, document_words, find_phrase
@@ -75,12 +74,7 @@ def settle_intent(
                 if counts_documents(bucket, question) or (lead["noun"] and said_count(question))
                 else ("qa", nothing)
             )
-        if (
-            wanted != "share"
-            and bucket.main_amount
-            and not choice_in(question)
-            and sums_amounts(bucket, question, wanted, lead)
-        ):
+        if wanted != "share" and bucket.main_amount and sums_amounts(bucket, question, wanted, lead):
             name = next(
                 (name for name in lead["asked"] if (found := bucket.field(name)) and found.type == "money"),
                 bucket.main_amount,
