@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache, cached
 
-from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
+from citegraph.answer.cited_spans import cell, cite_values, line_end
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
 from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, likeliest, read, read_whole
 from citegraph.citations.prompt_injection import both_blanked, without_addressed, without_orders
@@ -104,14 +104,9 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     if not stated:
         passages = tuple(one for one in passages if fits_wanted(bucket, chosen, one[0]))
     if corpus.finder and passages:
-        aside = answered_elsewhere(
-            corpus.finder, question, bucket.language, document, stated, places, passages[0]
-        )
         of_an_item = bool(chosen.get("unused")) or _has_its_amount(document, chosen)
         if list(stated) == [bucket.main_amount] and of_an_item and passages[0][1] >= STATED:
-            aside = set(stated)  # "what did the breakfast cost"
-        stated = {name: value for name, value in stated.items() if name not in aside}
-        places = {name: place for name, place in places.items() if name not in aside}
+            stated, places = {}, {}  # "what did the breakfast cost"
     measure = measure_of(question)
     absent = not passages or passages[0][1] < (STATED if plan.get("silent") else ABSENT)
     absent = absent or (measure is not None and not measure.search(passages[0][0].text))
@@ -140,38 +135,6 @@ def _may_state(declared: Field, text: str) -> bool:
         return True
     said = any(find_phrase(text, word) for word in declared.called)
     return said or next(iter(find_quantities(text, declared.unit)), None) is not None
-
-
-ELSEWHERE = 2.5
-"""Logits by which a passage must be likelier to answer than the line of a field's value for the value to be left out."""
-
-
-def answered_elsewhere(
-    finder: Finder,
-    question: str,
-    language: str,
-    document: Document,
-    stated: Values,
-    places: Mapping[str, CitedSpan],
-    likeliest: tuple[Passage, float],
-) -> set[str]:
-    """Return the fields whose words the question says in another sense: another passage answers, without their value.
-
-    "When was the earlier certificate issued?" has the word of a field, and asks for the date of another document.
-    """
-    best, logit = likeliest
-    open_to = {
-        name: Passage(place["start"], place["end"], document.text[place["start"] : place["end"]], 1.0)
-        for name, place in places.items()
-        if not any(form in best.text for form in written_forms(stated[name]))
-    }
-    told = read(finder, question, document.text, list(open_to.values()), language=language)
-    lines = {(line.start, line.end): signs.logit for line, signs in told}
-    return {
-        name
-        for name, line in open_to.items()
-        if logit >= STATED and logit - lines.get((line.start, line.end), logit) >= ELSEWHERE
-    }
 
 
 def written(told: Told) -> Draft:
