@@ -58,8 +58,6 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         words = words_of(part, question, bucket, named=part["noun"] != "" and not items)
         words = list(dict.fromkeys([*items, *(included_among(question, words) or words)]))
         number = number_of_rows(kind, question)
-        if documents_counted(bucket, question):
-            return {**plan, "only": documents_with(corpus, bucket, kind, plan) or plan["only"]}
         groups = plan["aggregate"].get("group_by")
         if groups and not items:
             continue  # "month" names groups, not what stands on lines
@@ -103,16 +101,6 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         per_bucket = {**plan["per_bucket"], name: lead}
         return formed({**plan, "buckets": [name], "per_bucket": per_bucket, "rows": [wanted]}, form)
     return plan
-
-
-def documents_counted(bucket: Bucket, question: str) -> bool:
-    """Tell whether what is counted are the documents themselves: "how many receipts ..."."""
-    place = counted_at(question)
-    return place is not None and any(
-        start >= place and not question[place:start].strip()
-        for noun in bucket.nouns
-        for start, _ in find_phrase(question, noun)
-    )
 
 
 def documents_with(corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan) -> list[str]:
