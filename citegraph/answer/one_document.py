@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache, cached
 
-from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
+from citegraph.answer.cited_spans import cell, cite_values, line_end
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
-from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, likeliest, read, read_whole
+from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, read, read_whole
 from citegraph.citations.prompt_injection import both_blanked, without_addressed, without_orders
 from citegraph.citations.quotations import quotable
 from citegraph.corpus.schema.bucket import Bucket, show
@@ -24,9 +24,9 @@ from citegraph.language.numbers import find_spelled
 from citegraph.language.terms import words
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
-from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, measure_of, says_neither
+from citegraph.question.answer_form import NO_PERSON, PERSON, measure_of
 from citegraph.question.functions import counted_at
-from citegraph.question.phrases import conditions_among, find_phrase
+from citegraph.question.phrases import find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import CitedSpan, Draft, Plan, Reading, Values
@@ -96,33 +96,22 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     # Of a document that is chosen already a field may be asked by which another one was found.
     chosen: Reading = {**part, "filters": []} if plan.get("only") else part
     stated = stated_values(bucket, document, values, chosen, question)
-    if not stated and PERSON.search(question) and corpus.finder:
-        beside = [word for word in part.get("terms", []) if word not in words(title)]
-        if len(conditions_among(question, beside)) <= 1:  # a verb at most
-            stated = pointed_at(corpus.finder, question, document, bucket, values)
     places = {name: cite_values(corpus, bucket, document, {name: value}) for name, value in stated.items()}
     passages = tuple(answering(corpus, bucket, document, question, named))
     if not stated:
         passages = tuple(one for one in passages if fits_wanted(bucket, chosen, one[0]))
     if corpus.finder and passages:
-        aside = answered_elsewhere(
-            corpus.finder, question, bucket.language, document, stated, places, passages[0]
-        )
         of_an_item = bool(chosen.get("unused")) or _has_its_amount(document, chosen)
         if list(stated) == [bucket.main_amount] and of_an_item and passages[0][1] >= STATED:
-            aside = set(stated)  # "what did the breakfast cost"
-        stated = {name: value for name, value in stated.items() if name not in aside}
-        places = {name: place for name, place in places.items() if name not in aside}
-    choice = choice_in(question)
-    neither = choice is not None and says_neither(document.text, choice, bucket.language)
+            stated, places = {}, {}  # "what did the breakfast cost"
     measure = measure_of(question)
     absent = not passages or passages[0][1] < (STATED if plan.get("silent") else ABSENT)
     absent = absent or (measure is not None and not measure.search(passages[0][0].text))
-    if absent and not stated and not neither:
+    if absent and not stated:
         said = somewhere(corpus, document, question, named)
         passages = tuple(one for one in said if fits_wanted(bucket, chosen, one[0])) or passages
         absent = not passages or passages[0][1] < least_said(question)
-    return Told(document, title, stated, places, passages, silent=neither or (absent and not stated))
+    return Told(document, title, stated, places, passages, silent=absent and not stated)
 
 
 def fits_wanted(bucket: Bucket, part: Reading, passage: Passage) -> bool:
@@ -143,38 +132,6 @@ def _may_state(declared: Field, text: str) -> bool:
         return True
     said = any(find_phrase(text, word) for word in declared.called)
     return said or next(iter(find_quantities(text, declared.unit)), None) is not None
-
-
-ELSEWHERE = 2.5
-"""Logits by which a passage must be likelier to answer than the line of a field's value for the value to be left out."""
-
-
-def answered_elsewhere(
-    finder: Finder,
-    question: str,
-    language: str,
-    document: Document,
-    stated: Values,
-    places: Mapping[str, CitedSpan],
-    likeliest: tuple[Passage, float],
-) -> set[str]:
-    """Return the fields whose words the question says in another sense: another passage answers, without their value.
-
-    "When was the earlier certificate issued?" has the word of a field, and asks for the date of another document.
-    """
-    best, logit = likeliest
-    open_to = {
-        name: Passage(place["start"], place["end"], document.text[place["start"] : place["end"]], 1.0)
-        for name, place in places.items()
-        if not any(form in best.text for form in written_forms(stated[name]))
-    }
-    told = read(finder, question, document.text, list(open_to.values()), language=language)
-    lines = {(line.start, line.end): signs.logit for line, signs in told}
-    return {
-        name
-        for name, line in open_to.items()
-        if logit >= STATED and logit - lines.get((line.start, line.end), logit) >= ELSEWHERE
-    }
 
 
 def written(told: Told) -> Draft:
@@ -369,20 +326,6 @@ def _has_its_amount(document: Document, part: Reading) -> bool:
         for item in items
         if isinstance(item, str)
     )
-
-
-def pointed_at(finder: Finder, question: str, document: Document, bucket: Bucket, values: Values) -> Json:
-    """Return the list of names that holds what the finder takes for the answer to "who", so that all of them are said."""
-    found = likeliest(finder, question, document.text)
-    if found is None or probable(found.score) < LIKELY:
-        return {}
-    return {
-        name: held
-        for name, held in values.items()
-        if isinstance(held, tuple)
-        and name not in bucket.naming_fields
-        and any(isinstance(item, str) and item in found.text for item in held)
-    }
 
 
 NUMBERS = frozenset({"money", "integer", "decimal", "quantity"})

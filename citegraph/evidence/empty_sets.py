@@ -2,13 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
-from itertools import pairwise
 
-from citegraph.corpus.schema.bucket import Bucket
 from citegraph.encoder.multilingual import SAID, is_no_condition
 from citegraph.evidence.next_calls import enough
-from citegraph.evidence.sets_by_texts import BY_WORDS, evidence_set, listed_by_evidence
+from citegraph.evidence.sets_by_texts import BY_WORDS, listed_by_evidence
 from citegraph.language import terms
 from citegraph.plan.stored_filters import (
     bucket_filters,
@@ -22,17 +19,18 @@ from citegraph.plan.stored_filters import (
 from citegraph.plan.unbound import counts_or_lists
 from citegraph.question import cues
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import Decision, Plan, Reading, StoredClause
+from citegraph.run.state_types import Decision, Plan, StoredClause
 
 
 async def met_otherwise(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
     """Return the decision on the documents that meet the conditions of a question otherwise than all at once, None without any."""
+    by_words = cues.CONTAINS.search(question) is not None
     return (
-        await mentioned(corpus, plan, question)
+        (await printed_together(corpus, plan, question) if by_words else None)
         or await asyncio.to_thread(not_said_to_be, corpus, plan)
         or await asyncio.to_thread(without_asides, corpus, plan, question)
         or await asyncio.to_thread(each_of_several, corpus, plan)
-        or await printed_together(corpus, plan, question)
+        or (None if by_words else await printed_together(corpus, plan, question))
     )
 
 
@@ -94,26 +92,6 @@ def each_of_several(corpus: Corpus, plan: Plan) -> Decision | None:
     return _met(corpus, plan, [*rest, *(hubs if len(hubs) == 1 else ()), either], "")
 
 
-async def printed_apiece(corpus: Corpus, plan: Plan, question: str, words: Sequence[str]) -> list[str]:
-    """Return the documents that print one of several names ("with Belt, Corin and Dale"), [] where one of them is in none."""
-    spots = sorted(
-        match.span() for match in re.finditer(r"[^\W_]+", question) if terms.bare(match[0]) in words
-    )
-    names: list[list[int]] = []
-    for start, end in spots:
-        if names and not question[names[-1][1] : start].strip():
-            names[-1][1] = end
-        else:
-            names.append([start, end])
-    if len(names) < SEVERAL:
-        return []
-    held = [
-        await evidence_set(corpus, plan, list(map(terms.bare, question[start:end].split())))
-        for start, end in names
-    ]
-    return list(dict.fromkeys(doc_id for ids in held for doc_id in ids)) if all(held) else []
-
-
 def _met(corpus: Corpus, plan: Plan, filters: list[StoredClause], partial: str) -> Decision | None:
     """Return the decision on the documents that meet other conditions, None where none does; blocking."""
     name = plan["buckets"][0]
@@ -126,75 +104,39 @@ def _met(corpus: Corpus, plan: Plan, filters: list[StoredClause], partial: str) 
 async def printed_together(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
     """Return the decision on the documents that print in one passage the words of conditions that none meets in its fields.
 
-    Of a name that was matched in part, or a keyword: "crates that were after Arden users' credentials" names no package.
+    "Which notices mention (HTTP) request smuggling" may name a package and two keywords that no document has together. Where
+    no verb like "mention" leads the words, they are those of names that were matched in part, and of keywords; two at least.
     """
     name = plan["buckets"][0]
     bucket, part = corpus.buckets[name], plan["per_bucket"][name]
     if not counts_or_lists(plan) or cues.NEGATION.search(cues.FORBIDDEN.sub(" ", question)):
         return None
+    match = cues.CONTAINS.search(question)
+    told = cues.BRACKETED.sub(" ", question[match.end() :]).partition("?")[0] if match else ""
     whole = {
         item["text"]
         for item in part["mentions"]
         if item["complete"] and item["field"] in bucket.naming_fields
     }
+    strings = {item.name for item in bucket.fields if item.is_string and not item.canonical}
     words = [
         item
         for item in part["filters"]
         if inferred(item)
-        and (declared := bucket.field(str(item.get("field"))))
-        and declared.is_string
-        and not declared.canonical
-        and str(item.get("raw") or "") not in {"", *whole}
+        and (
+            _said_in(item, told)
+            if match
+            else item.get("field") in strings and str(item.get("raw") or "") not in {"", *whole}
+        )
     ]
-    told = " ".join(dict.fromkeys(str(item.get("raw")) for item in words))
-    if len(words) < 2:
+    if not match:
+        told = " ".join(dict.fromkeys(str(item.get("raw")) for item in words))
+    if len(words) < (1 if match else 2):
         return None
-    kept = [item for item in part["filters"] if item not in words]
-    left = with_part(plan, name, filters=kept)
-    matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
-    found = await listed_by_evidence(corpus, left, told, matched)
-    return {**found, "plan": left, "partial": BY_WORDS} if found else None
-
-
-async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
-    """Return the decision on the documents that print words of which each became a condition, None where no such words are.
-
-    "Which notices mention (HTTP) request smuggling" may name a package and two keywords that no document has together.
-    They follow a verb like "mention", or one another.
-    """
-    if not counts_or_lists(plan) or cues.NEGATION.search(cues.FORBIDDEN.sub(" ", question)):
-        return None
-    name = plan["buckets"][0]
-    part = plan["per_bucket"][name]
-    match = cues.CONTAINS.search(question)
-    told = (
-        cues.BRACKETED.sub(" ", question[match.end() :]).partition("?")[0]
-        if match
-        else adjoining(corpus.buckets[name], part, question)
-    )
-    kept = [item for item in part["filters"] if not inferred(item) or not _said_in(item, told)]
-    left = with_part(plan, name, filters=kept)
-    if len(kept) == len(part["filters"]):
-        return None
+    left = with_part(plan, name, filters=[item for item in part["filters"] if item not in words])
     matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
     found = await listed_by_evidence(corpus, left, " ".join(terms.content_words(told)), matched)
     return {**found, "plan": left, "partial": BY_WORDS} if found else None
-
-
-def adjoining(bucket: Bucket, part: Reading, question: str) -> str:
-    """Return the words of two conditions on different fields of words that stand side by side, "" without such."""
-    strings = {item.name for item in bucket.fields if item.is_string and not item.canonical}
-    spots = sorted(
-        (start, start + len(raw), clause["field"])
-        for clause in flat(part["filters"])
-        if clause["field"] in strings
-        and (raw := str(clause.get("raw") or ""))
-        and (start := question.find(raw)) >= 0
-    )
-    for (start, end, one), (after, stop, other) in pairwise(spots):
-        if one != other and re.fullmatch(r"[\s()\"“”-]{1,3}", question[end:after]):
-            return question[start:stop]
-    return ""
 
 
 def not_said_to_be(corpus: Corpus, plan: Plan) -> Decision | None:

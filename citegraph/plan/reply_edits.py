@@ -23,7 +23,7 @@ from citegraph.question.groups import read_groups
 from citegraph.question.measures import compared
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import AskedBack, Effect, OfferedOption, Plan, Reading, Values
+from citegraph.run.state_types import AskedBack, Effect, OfferedOption, Plan, Values
 
 MOST_OF_A_REPLY = 1_000
 """Documents that "all of them" may mean."""
@@ -124,31 +124,9 @@ def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: 
         reading = read_question(bucket, corpus.linker, text, today)
         if not asks_itself(bucket, reading, text):
             continue
-        if (
-            not picked
-            or (reading["mentions"] and not told_apart)
-            or read_groups(bucket, text)
-            or _names_others(corpus, bucket, reading, picked)
-        ):
+        if not picked or (reading["mentions"] and not told_apart) or read_groups(bucket, text):
             return True
     return False
-
-
-def _names_others(corpus: Corpus, bucket: Bucket, reading: Reading, doc_ids: Sequence[str]) -> bool:
-    """Tell whether a message names parties of a bucket and none of the documents is of them; blocking."""
-    named = {
-        value
-        for mention in reading["mentions"]
-        if mention["field"] in bucket.entity_fields and not mention["negated"]
-        for value in mention["values"]
-    }
-    held = {
-        show(value)
-        for values in corpus.annotations.values_of(bucket.name, list(doc_ids)).values()
-        for name in bucket.entity_fields
-        for value in several(values.get(name))
-    }
-    return bool(named and held) and named.isdisjoint(held)
 
 
 def several(value: Any) -> Sequence[Any]:

@@ -8,7 +8,6 @@ from citegraph.encoder.multilingual import NUMBERS, Intent, asked_span, tag_ques
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.numbers_asked import (
-    COMPUTED,
     amount_counted,
     days_asked,
     field_asked,
@@ -28,8 +27,7 @@ from citegraph.plan.unbound import unmentioned
 from citegraph.question import cues
 from citegraph.question.functions import asks, number_said
 from citegraph.question.groups import MONEY, limit_before, periods_asked, read_groups, top_group
-from citegraph.question.intent import compared_names, counts_documents, settle_intent
-from citegraph.question.missing import lacks
+from citegraph.question.intent import counts_documents, settle_intent
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
 from citegraph.question.spoken_of import understood
@@ -58,17 +56,16 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
     rank = read_rank(bucket, question)
     order: OrderBy | None = None
     if rank and rank.group is None:
-        field = rank.field if rank.named else _bounded_field(bucket, lead) or rank.field
+        field = rank.field
         order = {"field": field, "descending": rank.descending, "limit": rank.limit} if field else None
     if decomposition["intent"] == "summarize":
         return shape(intent, aggregate)
     made = _number(bucket, question, lead, rank, intent)
     if made is not None:
         intent, aggregate = "compute", made
-    groups = read_groups(bucket, question) or compared_names(bucket, question, intent, lead)
     groups = [
         name
-        for name in groups
+        for name in read_groups(bucket, question)
         if aggregate["function"] != "share" and not _is_valued(bucket, question, name, lead)
     ]
     if groups and not (made and made.get("group_by")):
@@ -98,8 +95,7 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
         intent, aggregate = ("compute", function) if sides else (intent, aggregate)
     if sides and not aggregate.get("top"):
         aggregate = {"function": aggregate["function"], "field": aggregate["field"], "sides": sides}
-    without = lacks(lead["filters"], aggregate["field"])
-    whole = shape("list", order=order) if without else shape(intent, aggregate, order)
+    whole = shape(intent, aggregate, order)
     if read is not None and not sides and not aggregate.get("group_by"):
         whole = _as_tagged(bucket, question, lead, whole, read)
     intent, aggregate, order = whole["intent"], whole["aggregate"], whole["order_by"]
@@ -107,21 +103,13 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
         order
         and order["limit"] != 1
         and not made
-        and (aggregate["function"] in {"none", "max", "min"} or _only_orders(question, rank))
+        and aggregate["function"] in {"none", "max", "min"}
         and intent != "compare"
     ):
         return shape("list", order=order)
     if intent == "qa" and order and lead["noun"] and not names_one(bucket, lead):
         intent = "list"
-    if intent == "qa" and which_one(bucket, question, lead):
-        intent = "list"
     return shape(intent, aggregate, order)
-
-
-def _only_orders(question: str, rank: Rank | None) -> bool:
-    """Tell whether "total" only says by what so many are ranked: "all invoices, top 2 by total"."""
-    ranked = rank is not None and rank.named and rank.limit > 1 and rank.text
-    return bool(ranked) and not asks(question.partition(str(ranked))[0], "sum")
 
 
 def _as_tagged(bucket: Bucket, question: str, lead: Reading, made: Shape, read: Intent) -> Shape:
@@ -230,16 +218,6 @@ def asks_for_kind(bucket: Bucket, question: str, lead: Reading) -> bool:
     return span is not None and any(find_phrase(question[slice(*span)], kind) for kind in kinds)
 
 
-def which_one(bucket: Bucket, question: str, lead: Reading) -> bool:
-    """Tell whether nothing but the document that has a number or the beginning of one is wanted: "which root is that?"."""
-    span = asked_span(question)
-    numbers = {item.name for item in bucket.fields if item.kind == "identifier"}
-    bound = {clause["field"] for clause in flat(lead["filters"])}
-    wanted = set(terms.words(question[slice(*span)])) if span else set()
-    nouns = {word for noun in bucket.nouns for word in terms.words(noun)}
-    return bool(wanted) and wanted <= nouns and bool(bound & numbers) and bound >= set(lead["asked"])
-
-
 def names_one(bucket: Bucket, lead: Reading) -> bool:
     """Tell whether a condition holds the title or the number of one document, and no plural asks for more."""
     named = {clause["field"] for clause in flat(lead["filters"]) if clause.get("operator") == "="}
@@ -296,13 +274,6 @@ def _is_valued(bucket: Bucket, question: str, group: str, lead: Reading) -> bool
 
 VALUED = 15
 """Characters between a field's word and its value."""
-
-
-def _bounded_field(bucket: Bucket, lead: Reading) -> str | None:
-    """Return the number that a condition bounds: "trials with over 300 patients, largest first" are ordered by it."""
-    bounds = {"<", "<=", ">", ">=", "between"}
-    named = [str(clause["field"]) for clause in flat(lead["filters"]) if clause.get("operator") in bounds]
-    return next((name for name in named if (item := bucket.field(name)) and item.type in COMPUTED), None)
 
 
 def usual(bucket: Bucket) -> WantedNumber:

@@ -1,13 +1,11 @@
 """What form an answer has, in what words documents say it, and when a question leaves a choice of two."""
 
 import re
-from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from citegraph.encoder.multilingual import tag_question
-from citegraph.language.terms import content_words, stem, words
 from citegraph.language.units import unit_rows
-from citegraph.language.word_tables import alternation, pattern, source, table
+from citegraph.language.word_tables import alternation, pattern, table
 
 
 def _said(part: str) -> re.Pattern[str]:
@@ -42,12 +40,6 @@ PERSON = re.compile(rf"\b(?:{alternation('answer_forms', 'person')})\b", re.IGNO
 NO_PERSON = frozenset({"date", "money", "integer", "decimal", "quantity", "boolean"})
 """Types of field that never answer "who"."""
 _WORD = r"[^\W\d_][\w-]+"
-_LEAD = alternation("answer_forms", "before_a_choice")
-_CHOICE = re.compile(
-    rf"\b(?:{_LEAD})\s+(?P<one>{_WORD}(?:\s{_WORD})?),?\s+{source('or')}\s+"
-    rf"(?:(?:{_LEAD})\s+)?(?P<other>{_WORD}(?:\s{_WORD})?)\s*\?*\s*$",
-    re.IGNORECASE,
-)
 
 
 def form_of(question: str) -> re.Pattern[str] | None:
@@ -116,18 +108,6 @@ def phrasing_of(question: str) -> re.Pattern[str] | None:
     return next((said for asked, said in PHRASINGS if asked.search(question)), None)
 
 
-def choice_in(question: str) -> tuple[str, str] | None:
-    """Return the two things that a yes-or-no question leaves a choice of ("by card or in cash?"), None without."""
-    match = _CHOICE.search(question) if is_polar(question) else None
-    return (match["one"], match["other"]) if match else None
-
-
 def is_polar(question: str) -> bool:
     """Tell whether a question is answered by yes or no: it begins with its verb."""
     return pattern("polar", before=r"^\W*").match(question) is not None
-
-
-def says_neither(text: str, choice: Sequence[str], language: str) -> bool:
-    """Tell whether a text holds no word of either thing."""
-    held = {stem(word, language) for word in words(text)}
-    return not any(stem(word, language) in held for thing in choice for word in content_words(thing))

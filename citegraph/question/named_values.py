@@ -21,7 +21,6 @@ from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.answer_form import is_polar
 from citegraph.question.cues import CONTAINS
 from citegraph.question.functions import counting
-from citegraph.question.negation import joined_by
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 from citegraph.question.spoken_of import runs
@@ -30,25 +29,7 @@ from citegraph.question.spoken_of import runs
 def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
     """Turn linked names into clauses, the longest and rarest first; names joined by "or" become one group."""
     entities = reader.bucket.entity_fields
-    cued = {link.field: (link.start, link.end) for link in links if link.cued}
     begun = {atom.clause.field for atom in reader.atoms if atom.clause.operator == "starts with"}
-
-    def is_anothers(link: Link) -> bool:
-        """Tell whether another name is said to be of the link's field, and the same words fit another field as well."""
-        declared = reader.bucket.field(link.field)
-        place = cued.get(link.field)
-        if link.cued or place is None or place == (link.start, link.end) or declared is None:
-            return False
-        if declared.type == "keywords" or joined_by(
-            reader.question[slice(*sorted((*place, link.start, link.end))[1:3])]
-        ):
-            return False
-        return any(
-            (other.start, other.end) == (link.start, link.end)
-            and other.field not in cued
-            and other.score >= 0.95 * link.score
-            for other in links
-        )
 
     def order(link: Link) -> tuple[float, bool, int, int]:
         place = entities.index(link.field) if link.field in entities else len(entities)
@@ -63,7 +44,6 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
         if (
             is_additive(reader, declared, link, links)
             or is_common_word(reader, declared, link)
-            or is_anothers(link)
             or is_looked_up(reader, link)
             or is_counted_time(reader, link)
         ):

@@ -85,10 +85,6 @@ def find_denials(reader: Reader, atoms: Sequence[Atom]) -> Denials:
             found.used.append(match.span())
             found.atoms |= {subject, *_listed(reader, atoms, subject, -1)}
             continue
-        if target is None and kind in ("deny", "except") and (behind := _before_end(reader, atoms, match)):
-            found.used.append(match.span())
-            found.atoms |= behind
-            continue
         if target is None:
             if kind != "but":
                 found.idle.append(match.span())
@@ -261,22 +257,6 @@ def _subject(reader: Reader, atoms: Sequence[Atom], match: re.Match[str]) -> int
     )
 
 
-def _before_end(reader: Reader, atoms: Sequence[Atom], match: re.Match[str]) -> set[int]:
-    """Return the conditions of a sentence that ends in its denial: "... from 2017. Those of 2020 I do not need."
-
-    Only of a sentence that follows another one: the first one says which documents are meant.
-    """
-    question = reader.question
-    begin = max((end.end() for end in _ENDS.finditer(question, 0, match.start())), default=0)
-    after = re.match(r"\s*(?:[^\W\d_]+\s*)?(?:$|[.!;])", question[match.end() :])
-    if not begin or not after:
-        return set()
-    inside = {place for place, atom in enumerate(atoms) if begin <= atom.start and atom.end <= match.start()}
-    gap = question[atoms[max(inside)].end : match.start()] if inside else ""
-    return inside if len(odd_words(reader, gap)) <= ODD else set()
-
-
-_ENDS = re.compile(r"[.!?;]\s+")
 _HELPED = re.compile(alternation("asking", "helped"), re.IGNORECASE)
 
 

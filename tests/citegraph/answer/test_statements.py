@@ -2,16 +2,14 @@
 
 from decimal import Decimal
 from itertools import groupby
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from citegraph.answer import one_document
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
-from citegraph.answer.one_document import ELSEWHERE, NEAREST, Told, written
+from citegraph.answer.one_document import NEAREST, Told, written
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import (
     alike,
@@ -24,7 +22,6 @@ from citegraph.answer.statements import (
 from citegraph.citations.quotations import quotable
 from citegraph.citations.verify_answer import verify
 from citegraph.corpus.schema.document import Document
-from citegraph.encoder.finder import Finder
 from citegraph.language.amounts import Money, number_text
 from citegraph.plan.make_plan import make_plan
 from citegraph.run.context import Context
@@ -315,29 +312,6 @@ async def test_a_passage_that_may_not_answer_is_called_the_nearest_one(corpus: C
         assert draft["text"].startswith(NEAREST) is not sure
         assert bool(draft.get("partial")) is not sure
         assert draft["unanswerable"] is False
-
-
-async def test_a_field_is_left_out_where_another_passage_answers(
-    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A value whose own line hardly answers gives way to a far likelier passage that does not say it."""
-    document = corpus.documents.get("oudenveld-of-24-02")
-    assert document is not None
-    value, other = "OF-24-02", Passage(0, 9, "3 March 2011", 1.0)
-    at = document.text.index(value)
-    place: Any = {"doc": document.doc_id, "start": at, "end": at + len(value)}
-
-    def left_out(line: float, best: float, passage: Passage = other) -> set[str]:
-        monkeypatch.setattr(
-            one_document, "read", lambda *given, **_: [(given[3][0], SimpleNamespace(logit=line))]
-        )
-        return one_document.answered_elsewhere(
-            Finder(), "When?", "en", document, {"number": value}, {"number": place}, (passage, best)
-        )
-
-    assert left_out(STATED - ELSEWHERE, STATED) == {"number"}
-    assert left_out(STATED - ELSEWHERE + 0.1, STATED) == set(), "hardly likelier"
-    assert left_out(STATED - ELSEWHERE - 1, STATED - 0.1) == set(), "the passage is not sure to answer"
 
 
 async def test_a_choice_of_which_neither_is_said(corpus: Corpus) -> None:

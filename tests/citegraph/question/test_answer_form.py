@@ -1,9 +1,7 @@
-"""answer_forms: what a question asks for, the words that answer it, and choices of two."""
-
-import pytest
+"""answer_forms: what a question asks for, and the words that answer it."""
 
 from citegraph.answer.extracts import best_passages, speaks_of
-from citegraph.question.answer_form import DATE, NAME, choice_in, form_of, phrasing_of, says_neither
+from citegraph.question.answer_form import DATE, NAME, form_of, phrasing_of
 
 LEASE = """LEASE AGREEMENT between Hollin Estates Ltd and Varga Tools GmbH.
 The tenant shall disclose the plans only where that is required by law.
@@ -37,26 +35,6 @@ def test_a_law_that_is_only_mentioned_governs_nothing() -> None:
 def test_who_reported_needs_a_report() -> None:
     assert said("Who reported the leak at Hollin?") == []
     assert said("Who reported the leak?", "The leak was discovered by Ivo Tarn of Brightwell Labs.")
-
-
-@pytest.mark.parametrize(
-    ("question", "choice"),
-    [
-        ("Did we pay the bill by card or in cash?", ("card", "cash")),
-        ("Was the device shipped by air freight or by sea?", ("air freight", "sea")),
-        ("Wurde die Rechnung per Lastschrift oder mit Karte bezahlt?", ("Lastschrift", "Karte bezahlt")),
-        ("Est-ce que le devis a été réglé par virement ou en espèces ?", ("virement", "espèces")),
-        ("Which is longer, the lease or the loan?", None),
-        ("Is the lease governed by Malta law?", None),
-    ],
-)
-def test_a_choice_of_two(question: str, choice: tuple[str, str] | None) -> None:
-    assert choice_in(question) == choice
-
-
-def test_neither_of_two_is_said() -> None:
-    assert says_neither(LEASE, ("card", "cash"), "en")
-    assert not says_neither(LEASE, ("card", "bank transfers"), "en")
 
 
 def test_forms() -> None:
