@@ -25,13 +25,12 @@ from scipy.optimize import minimize
 from benches.documents.extraction_bench import documents as of_archive
 from benches.documents.extraction_sets import SETS, GoldSet, named
 from benches.documents.reading_bench import ARCHIVE
-from benches.documents.strangers_bench import FIELDS, TODAY, alike, documents
-from citegraph.corpus.extraction.choice import SEVERAL, Printed, candidates, numbers_in, signs_of
+from benches.documents.strangers_bench import FIELDS, TODAY, alike, documents, says
+from citegraph.corpus.extraction.choice import OF_NAMES, SEVERAL, Cell, frame_of, role_of
 from citegraph.corpus.extraction.engine import source_of
-from citegraph.corpus.extraction.labelled.laid_out import LaidOut
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.document import Document
-from citegraph.corpus.schema.field import Role
+from citegraph.corpus.schema.field import Field, Role
 from citegraph.language.terms import fold, words
 
 LEARNED = (
@@ -48,10 +47,11 @@ COMMON, APART = 0.5, 1.5
 
 @dataclass(frozen=True)
 class Example:
-    """The candidates of a document for a field: their signs (candidates, signs), and which of them are right."""
+    """The candidates of a document for a field: the names of their signs, the signs (candidates, signs), and which of them are right."""
 
     field: str
     role: Role
+    names: Sequence[str]
     signs: NDArray[numpy.float64]
     right: NDArray[numpy.bool_]
     counts: float = 1.0
@@ -66,20 +66,27 @@ def examples(
         labels: field -> its values; one without any is of a document that has none.
     """
     source = source_of(document, today=TODAY)
-    printed = source.printed
     for field in bucket.fields:
-        rule = next((rule for rule in field.extract if rule.choice), None)
-        if rule is None or rule.choice is None or field.name not in labels or source.is_mail:
+        role = role_of(field)
+        if role is None or field.name not in labels or source.is_mail:
             continue
-        cells = candidates(rule.choice, printed)
+        frame = frame_of(bucket, field, role, source.printed)
         right = [
-            any(_says(cell.text, label, number=rule.choice == "number") for label in labels[field.name])
-            for cell in cells
+            any(_right(bucket, field, role, cell, label) for label in labels[field.name])
+            for cell in frame.cells
         ]
-        signs = [list(one.values()) for one in signs_of(cells, bucket, field.name, printed)]
-        if cells:
-            key = f"{bucket.name}.{field.name}"
-            yield Example(key, rule.choice, numpy.array(signs, float), numpy.array(right), counts)
+        if frame.cells:
+            names, signs = frame.signs(field.name)
+            yield Example(f"{bucket.name}.{field.name}", role, names, signs, numpy.array(right), counts)
+
+
+def _right(bucket: Bucket, field: Field, role: Role, cell: Cell, label: str) -> bool:
+    """Tell whether a candidate says a label."""
+    if role in OF_NAMES:
+        return _says(cell.text, label, number=role == "number")
+    if cell.value is None or isinstance(cell.value, str):
+        return fold(cell.text) == fold(label) or (role == "standard" and alike(cell.text, label))
+    return says(bucket, field.name, cell.value, label)
 
 
 def _says(text: str, label: str, *, number: bool) -> bool:
@@ -102,13 +109,13 @@ def labelled(row: Mapping[str, Any]) -> dict[str, list[str]]:
     for key, fields in FIELDS[row["bucket"]].items():
         said = row["values"].get(key)
         items = said if isinstance(said, list) else [said] if said else []
-        if items or key in row.get("absent", ()):
+        if items or key in row.get("absent", ()) or key in row["values"]:
             found[fields[0]] = [str(item["name"] if isinstance(item, dict) else item) for item in items]
     return found
 
 
-def learn(found: Iterable[Example], names: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return role, and `bucket.field`, -> the weight of each sign (`names`).
+def learn(found: Iterable[Example]) -> dict[str, dict[str, float]]:
+    """Return role, and `bucket.field`, -> the weight of each sign.
 
     The share of a candidate is that of its odds among all, and 1 for none; of a role with several each has its own.
     """
@@ -117,17 +124,22 @@ def learn(found: Iterable[Example], names: Sequence[str]) -> dict[str, dict[str,
     for role in dict.fromkeys(one.role for one in known):
         own = [one for one in known if one.role == role]
         fields = sorted({one.field for one in own})
+        names = own[0].names
         size = (1 + len(fields), len(names))
         start = numpy.zeros(size[0] * size[1])
-        told = minimize(
+        best = minimize(
             _loss, start, (own, fields, size), method="L-BFGS-B", jac=True, options={"maxiter": 200}
         )
-        common, *apart = told.x.reshape(size)
+        common, *apart = best.x.reshape(size)
         for key, weights in (
             (role, common),
             *((field, common + more) for field, more in zip(fields, apart, strict=True)),
         ):
-            learned[key] = {name: round(float(one), 3) for name, one in zip(names, weights, strict=True)}
+            learned[key] = {
+                name: round(float(one), 2)
+                for name, one in zip(names, weights, strict=True)
+                if abs(one) >= 0.01
+            }
     return learned
 
 
@@ -141,7 +153,7 @@ def _loss(
         place = 1 + fields.index(one.field)
         scores = numpy.clip(one.signs @ (weights[0] + weights[place]), -30, 30)
         odds = numpy.exp(scores)
-        if one.role == SEVERAL:
+        if one.role in SEVERAL:
             shares = odds / (1 + odds)
             loss -= one.counts * float(numpy.log(numpy.where(one.right, shares, 1 - shares)).sum())
             change = shares - one.right
@@ -164,7 +176,7 @@ def main() -> None:
     buckets = load_buckets()
     found = [one for folder, labels in told.set for one in of_strangers(folder, labels, buckets)]
     found += archive_examples(told.archive, told.most, buckets)
-    write(found, told.out, buckets)
+    write(found, told.out)
 
 
 def archive_examples(archive: Path, most: int, buckets: Mapping[str, Bucket]) -> Iterator[Example]:
@@ -182,12 +194,10 @@ def archive_examples(archive: Path, most: int, buckets: Mapping[str, Bucket]) ->
             yield from examples(buckets[gold.bucket], document, values, OF_ARCHIVE)
 
 
-def write(found: Sequence[Example], out: Path, buckets: Mapping[str, Bucket]) -> None:
-    """Learn from examples and write the weights."""
-    text = "No. 1"
-    look = LaidOut(text, ((0, 0, len(text)),))
-    [signs] = signs_of(numbers_in(text), next(iter(buckets.values())), "", Printed(look))
-    out.write_text(json.dumps(learn(found, list(signs)), indent=1) + "\n", "utf-8")
+def write(found: Sequence[Example], out: Path) -> None:
+    """Learn from examples and write the weights, a field a line."""
+    rows = [f"{json.dumps(key)}: {json.dumps(weights)}" for key, weights in learn(found).items()]
+    out.write_text("{\n" + ",\n".join(rows) + "\n}\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -176,7 +176,8 @@ def _rates(row: FoundRow, label: Mapping[str, Any]) -> bool:
     unit, wanted = row.values.get("unit"), label.get("unit")
     if unit and wanted and not _same_unit(str(unit), wanted):
         return False
-    numbers = {key: re.sub(r"[^\d.]", "", label[key]) for key in ("min", "typ", "max") if label.get(key)}
+    said = {key: label[key].replace(",", ".") for key in ("min", "typ", "max") if label.get(key)}
+    numbers = {key: re.sub(r"[^\d.]", "", text) for key, text in said.items()}
     held = {key: (row.values.get(key), row.values.get("value")) for key in numbers}
     return all(
         any(isinstance(value, float) and abs(value) == float(number) for value in held[key])

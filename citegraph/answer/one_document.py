@@ -17,7 +17,7 @@ from citegraph.citations.quotations import quotable
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.finder import LIKELY, Finder, probable
+from citegraph.encoder.finder import Finder
 from citegraph.evidence.passages import as_searched
 from citegraph.language.amounts import find_quantities
 from citegraph.language.numbers import find_spelled

@@ -1,29 +1,38 @@
-"""Which of the names or numbers that a document prints is a field's: weighed by signs that stand in documents of any language.
+"""Which of what a document prints is a field's value: weighed by signs that stand in documents of any language.
 
-Every cell of the pages (`Cell`) is a candidate. What speaks for one is where and how large it stands, how it is built, how
-often it recurs, whether an address of the web or of mail is made of it, and how alike the words beside, above and before it
-are to what the bucket calls the field, and the other fields. The weights (`choice.json`) are learned by `training.choice`.
+Every name, number, day, amount or other value of a field's type (`Cell`) is a candidate. What speaks for one is where and how
+large it stands, how it is built, how often it recurs, its place among the others (the last day, an amount that two others
+add up to), and how alike the words around it are to what the bucket calls the field, and the other fields. The weights
+(`choice.json`) are learned by `training.choice`: of fields that nobody labelled those of the role that the type gives them.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from functools import cache, lru_cache
 from importlib import resources
-from math import exp, inf
+from math import inf
 from statistics import median
+from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 
 from citegraph.corpus.extraction.document_head import BUSINESSES, form_end, is_name
+from citegraph.corpus.extraction.in_text import Typed
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Layout
-from citegraph.corpus.schema.field import Field, Role
+from citegraph.corpus.schema.field import Field, Role, Value
+from citegraph.language.amounts import Money
 from citegraph.language.dates import shows_day
 from citegraph.language.names import CONNECTORS, LEGAL_FORMS, tokens
 from citegraph.language.terms import fold, words
@@ -51,7 +60,8 @@ _COLONS = (":", "：")
 class Cell:
     """A candidate: its characters in the page as it looks, its line among those with something in them, what stands around.
 
-    `label` is what stands before a colon in the same cell, `left` and `above` are the cells there, `before` the line above.
+    `label` is what stands before it in the same cell, `left` and `above` are the cells there, `before` the line above, `behind`
+    what follows; `value` is what a day, an amount or the like says; `place` its number among those of its line.
     """
 
     start: int
@@ -65,6 +75,9 @@ class Cell:
     before: str = ""
     prose: bool = False
     alone: bool = False
+    behind: str = ""
+    value: Value | None = None
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +209,62 @@ def numbers_in(text: str) -> tuple[Cell, ...]:
     return tuple(found)
 
 
+def titles_in(text: str) -> Iterator[Cell]:
+    """Yield the names of the head, and lines that stand alone in it put together with the one or two below."""
+    page = _Page.of(text)
+    yield from names_in(text)
+    alone = [number for number in page.looked[:HEAD] if len(page.cells[number]) == 1]
+    for number in alone:
+        for last in (number + 1, number + 2):
+            if {*range(number, last + 1)} <= {*alone}:
+                first, end = page.cells[number][0], page.cells[last][0].end() + page.lines[last][0]
+                start = page.lines[number][0] + first.start()
+                if end - start <= 2 * LONGEST:
+                    said = " ".join(text[start:end].split())
+                    yield Cell(start, end, number, first.start(), said, alone=True, place=last - number)
+
+
+def values_in(text: str, find: Callable[[str], Iterable[Typed]], lines: int) -> Iterator[Cell]:
+    """Yield what `find` finds in the first lines of a text and in its last ones, with what stands around each."""
+    page = _Page.of(text)
+    for number, (start, line) in enumerate(page.lines):
+        if lines <= number < len(page.lines) - TAIL:
+            continue
+        for place, found in enumerate(find(line)):
+            at = [cell for cell in page.cells[number] if cell.start() <= found.start < cell.end()]
+            if not at:
+                continue
+            left, above, before = _context(page, number, at[0])
+            lead = _LEAD.sub("", line[at[0].start() : found.start])[-REACH:]
+            behind = line[found.end : found.end + REACH].strip()
+            alone = found.end - found.start >= len(at[0][0].strip()) - 4
+            span = start + found.start, start + found.end
+            yield Cell(
+                *span,
+                number,
+                found.start,
+                found.raw,
+                lead,
+                left,
+                above,
+                before,
+                len(lead) > _SHORT,
+                alone,
+                behind,
+                found.value,
+                place,
+            )
+
+
+REACH = 60
+"""Characters before and behind a value that may say what it is."""
+CODE = re.compile(
+    r"(?<![\w./-])(?:[^\W\d_a-zß-öø-ÿа-я]{1,7}\.?(?:[ /-]|(?=\d))){1,4}[^\W\d_]{0,2}\d[\w./:+-]*(?<![.:+/-])|(?<![\w./-])\d{2,4}/\d{2,4}/[A-Z]{2,3}\b"
+)
+"""A name in capitals with a number: a standard, a package, a part."""
+BARE = re.compile(r"(?<![\w.,/-])\d{1,3}(?:[., '’]\d{3})+(?![\w/-]|[.,]\d)|(?<![\w.,/-])\d+(?![\w/-]|[.,]\d)")
+
+
 _LEAD = re.compile(r"[\s:：#.,;=]+$")
 
 
@@ -241,12 +310,17 @@ def _called(names: tuple[tuple[str, str], ...]) -> Alike:
 
 @dataclass(frozen=True)
 class Printed:
-    """A document to choose from: its pages as they look, where its lines lie, the titles that the file declares and prints."""
+    """A document to choose from: its pages as they look, where its lines lie, the titles that the file declares and prints.
+
+    `find` yields the values of a field's type in a line; `kept` is what was worked out of it already.
+    """
 
     look: LaidOut
     layouts: Sequence[Layout] = ()
     title: str = ""
     heading: str = ""
+    find: Callable[[Bucket, Field, str], Iterable[Typed]] = lambda bucket, field, text: ()
+    kept: dict[Any, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -282,16 +356,124 @@ def _has_form(text: str) -> bool:
     return form_end(text, 0, len(text)) is not None
 
 
-def signs_of(cells: Sequence[Cell], bucket: Bucket, name: str, printed: Printed) -> list[dict[str, float]]:
-    """Return the signs of each candidate for a field, the same ones in the same order."""
-    own = called(bucket)
+_PLACES = ("label", "left", "above", "before", "behind")
+"""Around a candidate, what may say which field it is of."""
+_PAST = 5
+"""Words that are compared of what runs on."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The candidates of a document for fields of one kind: the signs of each, and how alike what stands around it is to each field.
+
+    `fixed` is (candidates, signs), in the order of `names`; `near` is (candidates, `_PLACES` and itself, fields); `valued`:
+    they are values, with an order among them, not names.
+    """
+
+    cells: Sequence[Cell]
+    names: Sequence[str]
+    fixed: NDArray[numpy.float64]
+    near: NDArray[numpy.float64]
+    fields: Sequence[str]
+    valued: bool
+
+    def signs(self, name: str) -> tuple[list[str], NDArray[numpy.float64]]:
+        """Return the names of the signs and the signs (candidates, signs) for a field."""
+        at = self.fields.index(name)
+        own, other = self.near[:, :, at], numpy.delete(self.near, at, axis=2).max(axis=2, initial=0.0)
+        beside, besides = own[:, :-1], other[:, :-1]
+        # Of a name neither what follows nor its own words say how much of a field it is.
+        shown = slice(None) if self.valued else slice(len(_PLACES) - 1)
+        places = (*_PLACES, "name")[shown]
+        named = [f"{whose}_{where}" for whose in ("own", "other") for where in places]
+        more = [*own[:, shown].T, *other[:, shown].T]
+        named += ["own_over_other", "called_so", "is_own_name", "is_other_name"]
+        more += [beside.max(axis=1, initial=0.0) - besides.max(axis=1, initial=0.0)]
+        more += [beside[:, :3].max(axis=1, initial=0.0) > 0.7, own[:, -1] > 0.75, other[:, -1] > 0.75]
+        if self.valued:
+            named += ["called_exactly", "called_other"]
+            more += [
+                beside[:, :3].max(axis=1, initial=0.0) > 0.95,
+                besides[:, :3].max(axis=1, initial=0.0) > 0.7,
+            ]
+        return [*self.names, *named], numpy.column_stack([self.fixed, *more])
+
+
+def frame_of(bucket: Bucket, field: Field, role: Role, printed: Printed) -> Frame:
+    """Return the candidates for a field with its signs; fields of one role and type share it."""
+    key = (bucket.name, role, field.date_order)
+    if key not in printed.kept:
+        printed.kept[key] = _frame(
+            bucket, list(candidates(bucket, field, role, printed)), printed, role not in NAMED
+        )
+    frame: Frame = printed.kept[key]
+    return frame
+
+
+def _frame(bucket: Bucket, cells: Sequence[Cell], printed: Printed, valued: bool) -> Frame:
+    alike = called(bucket)
+    fields = [field.name for field in bucket.fields]
 
     @cache
-    def alike(words: str) -> tuple[float, float]:
-        shares = own(words) if words else {}
-        others = (share for field, share in shares.items() if field != name)
-        return shares.get(name, 0.0), max(others, default=0.0)
+    def near(words: str, *, ends: bool = True, parts: bool = True) -> NDArray[numpy.float64]:
+        said = words.split()
+        some = {words[-_LABEL_END:] if ends else words[:_LABEL_END]}
+        if parts and len(said) > 2:
+            some |= {" ".join(said[-count:] if ends else said[:count]) for count in range(1, _PAST)}
+        found = [alike(one) for one in some if one]
+        return numpy.array([max((one.get(name, 0.0) for one in found), default=0.0) for name in fields])
 
+    rows = []
+    for cell in cells:
+        before = cell.before if len(cell.before) < _SHORT else ""
+        parts = cell.value is not None
+        around = [near(one, parts=parts) for one in (cell.label, cell.left, cell.above, before)]
+        rows.append([*around, near(cell.behind, ends=False), near(cell.text, parts=False)])
+    fixed = _fixed(bucket, cells, printed, valued)
+    names = list(fixed[0]) if fixed else []
+    return Frame(
+        cells,
+        names,
+        numpy.array([list(one.values()) for one in fixed], float).reshape(len(cells), len(names)),
+        numpy.array(rows, float).reshape(len(cells), len(_PLACES) + 1, len(fields)),
+        fields,
+        valued,
+    )
+
+
+def _sums(amounts: Collection[Decimal], rates: Collection[Decimal]) -> Mapping[Decimal, Mapping[str, float]]:
+    """Return of each amount whether two others make it, and whether with a smaller or larger one, or a rate, it makes a third."""
+    known = sorted({one for one in amounts if one > 0})[-60:]
+    held = set(known)
+    pairs = [(one, other) for one in known for other in known if other <= one and one + other in held]
+    made, large, small = {a + b for a, b in pairs}, {a for a, _ in pairs}, {b for a, b in pairs if b != a}
+    cents = Decimal("0.01")
+    of_rate = {(one * rate).quantize(cents): one for one in known for rate in rates}
+    taxes = {one for one in known if one in of_rate}
+    return {
+        one: {
+            "made": one in made,
+            "larger_part": one in large,
+            "smaller_part": one in small,
+            "of_rate": one in taxes,
+            "rated": one in {of_rate[tax] for tax in taxes},
+        }
+        for one in amounts
+    }
+
+
+def _order(value: Value | None) -> float | None:
+    """Return a number by which values of a type are in order, None of one without."""
+    match value:
+        case date():
+            return float(value.toordinal())
+        case Money():
+            return float(value.amount)
+    return None
+
+
+def _fixed(bucket: Bucket, cells: Sequence[Cell], printed: Printed, valued: bool) -> list[dict[str, float]]:
+    """Return the signs of each candidate that are the same for each field."""
     page = _Page.of(printed.look.text)
     count, folded = len(page.lines), fold(printed.look.text)
     domains = " ".join(fold(found[1]) for found in _WEB.finditer(printed.look.text))
@@ -300,22 +482,31 @@ def signs_of(cells: Sequence[Cell], bucket: Bucket, name: str, printed: Printed)
     sizes = _Sizes.of(printed.layouts)
     nouns = {word for noun in bucket.nouns for word in fold(noun).split()}
     title, heading = fold(printed.title), fold(printed.heading)
-    formed = {cell.start: fold(cell.text) for cell in cells if _has_form(cell.text)}
+    formed = {cell.start: fold(cell.text) for cell in cells if cell.value is None and _has_form(cell.text)}
     first_formed, kinds = next(iter(formed.values()), None), len(set(formed.values()))
+    size_of = [sizes.at(printed.look.span(cell.start, cell.end)) for cell in cells]
+    largest = max(size_of, default=1.0)
+    ordered = [_order(cell.value) for cell in cells]
+    ranks = sorted({one for one in ordered if one is not None})
+    money = [cell.value.amount for cell in cells if isinstance(cell.value, Money)]
+    rates = (
+        {Decimal(one.replace(",", ".")) / 100 for one in _RATE.findall(printed.look.text)} if money else set()
+    )
+    sums = _sums(money, rates)
+    nothing = {"made": False, "larger_part": False, "smaller_part": False, "of_rate": False, "rated": False}
+    in_line = Counter(cell.line for cell in cells)
+    columns = {(cell.line, cell.column + more) for cell in cells for more in (-1, 0, 1)}
 
-    def signs(cell: Cell) -> dict[str, float]:
+    def signs(number: int, cell: Cell) -> dict[str, float]:
         plain = fold(cell.text)
         parts = plain.split()
-        pieces = _pieces(cell.text)
+        pieces = _pieces(cell.text) if cell.value is None else ()
         core = [piece for piece in pieces if piece not in LEGAL_FORMS | CONNECTORS] or pieces
         joined = "".join(core)
         form = cell.start in formed
-        size = sizes.at(printed.look.span(cell.start, cell.end))
+        size = size_of[number]
         times = folded.count(plain) if len(plain) > 2 else 0
-        before = cell.before if len(cell.before) < _SHORT else ""
-        beside = [alike(one) for one in (cell.label, cell.left, cell.above, before)]
         below = range(cell.line + 1, min(cell.line + 4, count))
-        said = alike(cell.text)
         return {
             "any": 1.0,
             "form": form,
@@ -333,7 +524,7 @@ def signs_of(cells: Sequence[Cell], bucket: Bucket, name: str, printed: Printed)
             "digits": sum(map(str.isdigit, cell.text)) / max(1, len(cell.text)),
             "has_digits": any(map(str.isdigit, cell.text)),
             "has_letters": any(map(str.isalpha, cell.text)),
-            "name": is_name(cell.text),
+            "name": cell.value is None and is_name(cell.text),
             "in_2_lines": cell.line < 2,
             "in_5_lines": cell.line < 5,
             "in_12_lines": cell.line < 12,
@@ -351,36 +542,62 @@ def signs_of(cells: Sequence[Cell], bucket: Bucket, name: str, printed: Printed)
             "numbers_below": any(placed[place] for place in below),
             "mail_below": any(mailed[place] for place in below),
             "labelled": bool(cell.label) and not cell.prose,
-            **{
-                f"{whose}_{where}": share
-                for where, pair in zip(("label", "left", "above", "before"), beside, strict=True)
-                for whose, share in zip(("own", "other"), pair, strict=True)
-            },
-            "own_over_other": max(one for one, _ in beside) - max(other for _, other in beside),
-            "called_so": max(one for one, _ in beside[:3]) > 0.7,
             "colon_before": cell.before.rstrip().endswith(_COLONS) or cell.left.rstrip().endswith(_COLONS),
             "nouns": len(nouns & set(parts)) / max(1, len(parts)),
-            "other_name": said[1] > 0.75,
-            "own_name": said[0] > 0.75,
             "in_title": len(plain) > 3 and plain in title,
             "in_heading": len(plain) > 3 and plain in heading,
             "heading": bool(plain) and plain == heading,
             "copyright": "©" in printed.look.text[max(0, cell.start - 20) : cell.start],
+            **(of_value(number, cell) if valued else {}),
         }
 
-    return [signs(cell) for cell in cells]
+    def of_value(number: int, cell: Cell) -> dict[str, float]:
+        size, order = size_of[number], ordered[number]
+        rank = ranks.index(order) if order is not None else 0
+        amount = cell.value.amount if isinstance(cell.value, Money) else None
+        return {
+            "unlabelled": not (cell.label or cell.left or cell.above),
+            "largest": largest > 1.1 and size >= 0.95 * largest,
+            "first": number == 0,
+            "last": number == len(cells) - 1,
+            "least": order is not None and rank == 0,
+            "most": order is not None and rank == len(ranks) - 1,
+            "only": len(ranks) == 1,
+            "rank": rank / max(1, len(ranks) - 1),
+            "of_two": len(ranks) == 2,
+            "many": len(ranks) > 4,
+            "second_of_line": cell.place > 0,
+            "with_more_in_line": in_line[cell.line] > 1,
+            "in_column": any((cell.line + more, cell.column) in columns for more in (-1, 1)),
+            "cents": amount is not None and _CENTS.search(cell.text) is not None,
+            "currency": amount is not None and cell.value.currency is not None,  # type: ignore[union-attr]
+            "nothing": amount == 0,
+            "below_nothing": amount is not None and amount < 0,
+            "above_number": cell.above[:1].isdigit(),
+            **(sums.get(amount, nothing) if amount is not None else nothing),
+        }
+
+    return [
+        {name: float(one) for name, one in signs(number, cell).items()} for number, cell in enumerate(cells)
+    ]
+
+
+_RATE = re.compile(r"(?<![\w.,])(\d{1,2}(?:[.,]\d{1,2})?)\s?%")
+_CENTS = re.compile(r"[.,]\d{2}(?!\d)")
 
 
 # The choice ----------------------------------------------------------------------------------------------------------
 
 RIVALS = {"maker": "receiver", "receiver": "maker"}
 """Nobody is both in one document."""
-SEVERAL = "party"
-"""The role of which a document has several; the others have one."""
+SEVERAL = frozenset({"party", "standard"})
+"""Roles of which a document has several; of the others it has one."""
+NAMED = frozenset({"maker", "receiver", "party", "title", "product"})
+OF_NAMES = NAMED | {"number"}
 LIKELY = 2.0
 """Odds from which one is chosen of a role with several: each that is wrong spoils a list."""
-SURE_OF = 0.79
-"""The most that a choice is trusted: what it was worth is measured on too few documents to look at none of them."""
+SURE_OF = 0.99
+"""The most that a choice is trusted."""
 
 
 @cache
@@ -391,53 +608,117 @@ def _weights() -> dict[str, dict[str, float]]:
     return weights
 
 
-def candidates(role: Role, printed: Printed) -> Sequence[Cell]:
+OF_TYPE: Mapping[str, Role] = {"date": "day", "money": "amount"}
+NEAR, FAR = 150, 400
+"""Lines in which days and amounts, and standards, are looked for."""
+
+
+def is_learned(bucket: Bucket, field: Field) -> bool:
+    """Tell whether a field of a bucket has weights of its own."""
+    return f"{bucket.name}.{field.name}" in _weights()
+
+
+def may_choose(bucket: Bucket, field: Field) -> bool:
+    """Tell whether a field may be chosen: of a bucket of which fields were learned only those are."""
+    return is_learned(bucket, field) or not any(key.startswith(f"{bucket.name}.") for key in _weights())
+
+
+def role_of(field: Field) -> Role | None:
+    """Return what a field is to its document: what a rule says, else what its type does; None of other texts."""
+    said = next((rule.choice for rule in field.extract if rule.choice), None)
+    coded = field.kind == "identifier" and field.type == "keyword"
+    return said or OF_TYPE.get(field.type) or ("number" if coded else None)
+
+
+def candidates(bucket: Bucket, field: Field, role: Role, printed: Printed) -> Iterable[Cell]:
     """Return what may be the value of a field with a role."""
-    return numbers_in(printed.look.text) if role == "number" else names_in(printed.look.text)
+    text = printed.look.text
+
+    def find(line: str) -> Iterable[Typed]:
+        return printed.find(bucket, field, line)
+
+    match role:
+        case "maker" | "receiver" | "party":
+            return names_in(text)
+        case "title":
+            return titles_in(text)
+        case "number":
+            return numbers_in(text)
+        case "product":
+            return [*titles_in(text), *values_in(text, _matches(CODE), HEAD)]
+        case "standard":
+            return values_in(text, _matches(CODE), FAR)
+        case "amount":
+            return values_in(text, lambda line: _amounts(list(find(line)), line), NEAR)
+    return values_in(text, find, NEAR)
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Typed]]:
+    return lambda line: (Typed(*one.span(), one[0], one[0]) for one in pattern.finditer(line))
+
+
+def _amounts(found: Sequence[Typed], line: str) -> Iterator[Typed]:
+    """Yield the amounts found in a line, and its whole numbers without a currency."""
+    yield from found
+    for one in BARE.finditer(line) if len(found) < 4 else ():
+        if not any(known.start < one.end() and one.start() < known.end for known in found):
+            digits = re.sub(r"\D", "", one[0])
+            if len(digits) < 12:
+                yield Typed(*one.span(), one[0], Money(Decimal(digits)))
 
 
 def choose(
     bucket: Bucket, field: Field, role: Role, printed: Printed, held: str = ""
 ) -> list[tuple[int, int, float]]:
-    """Return (start, end, probability) in the look of the pages of the candidate that is most probably a field's value.
-
-    Of a role with several the probable ones, in their order.
+    """Return (start, end, probability) in the page's look of what is chosen; nothing where more speaks for none.
 
     Args:
-        held: what a rule found; where it is half as probable as anything else, nothing is chosen.
+        held: what a rule found: a candidate of the same words that is as likely leaves it as it is.
     """
-    cells = candidates(role, printed)
-    if len({cell.line for cell in cells}) < LEAST:
+    frame = frame_of(bucket, field, role, printed)
+    cells = frame.cells
+    if len({cell.line for cell in cells}) < (LEAST if role in OF_NAMES else 1):
         return []
-    odds = _odds(bucket, field, role, printed, cells)
-    if role == SEVERAL:
-        likely = sorted(
-            (cell for cell in cells if odds[fold(cell.text)] >= LIKELY), key=lambda cell: len(cell.text)
-        )
+    odds = _odds(bucket, field, role, frame)
+    if role in SEVERAL:
+        likely = [cell for cell in cells if odds[said_by(cell)] > LIKELY]
         said = [set(words(cell.text)) for cell in likely]
-        # Of "Elm" and "Elm Ltd" the longer one is the name.
+        # Of a name once more, or with more around it, the last one that is alone is the name.
         kept = [
             cell
             for place, cell in enumerate(likely)
             if not any(said[place] <= more for more in said[place + 1 :])
         ]
-        least = min((share(odds[fold(cell.text)]) for cell in kept), default=0.0)
+        least = min((share(odds[said_by(cell)]) for cell in kept), default=0.0)
         return [
             (cell.start, cell.end, min(least, SURE_OF)) for cell in sorted(kept, key=lambda cell: cell.start)
         ]
     for other in bucket.fields:
-        rule = next((rule for rule in other.extract if rule.choice and rule.choice == RIVALS.get(role)), None)
-        if rule and rule.choice:
-            theirs = _odds(bucket, other, rule.choice, printed, cells)
-            rest = 1 + sum(theirs.values())
-            odds = {said: one * (rest - theirs[said]) / rest for said, one in odds.items()}
+        rival = role_of(other)
+        days = rival == role == "day" and other != field and f"{bucket.name}.{other.name}" in _weights()
+        if rival and (days or rival == RIVALS.get(role)):
+            theirs = _odds(bucket, other, rival, frame)
+            rest, mine = 1 + sum(theirs.values()), 1 + sum(odds.values())
+            # A day may be two things at once: it is left to the other field where that is likelier.
+            odds = {
+                said: one * (rest - theirs[said]) / rest
+                if not days or theirs[said] / rest > one / mine
+                else one
+                for said, one in odds.items()
+            }
     if not odds:
         return []
     best = max(odds, key=odds.__getitem__)
-    if any(2 * one >= odds[best] and _holds(held, said) for said, one in odds.items()):
+    like = [said for said, one in odds.items() if 2 * one >= odds[best] and _holds(held, said)]
+    if role in OF_NAMES and like and best != fold(held):
         return []
-    first = next(cell for cell in cells if fold(cell.text) == best)
+    first = next(cell for cell in cells if said_by(cell) == best)
     return [(first.start, first.end, min(odds[best] / (1 + sum(odds.values())), SURE_OF))]
+
+
+def said_by(cell: Cell) -> str:
+    """Return what candidates that say the same have in common."""
+    return fold(cell.text) if cell.value is None or isinstance(cell.value, str) else str(cell.value)
 
 
 def _holds(one: str, other: str) -> bool:
@@ -451,15 +732,16 @@ def share(odds: float) -> float:
     return odds / (1 + odds)
 
 
-def _odds(
-    bucket: Bucket, field: Field, role: Role, printed: Printed, cells: Sequence[Cell]
-) -> dict[str, float]:
+def _odds(bucket: Bucket, field: Field, role: Role, frame: Frame) -> dict[str, float]:
     """Return of each wording the odds that it is the field's value, against 1 that none is."""
     known = _weights()
-    weights = known.get(f"{bucket.name}.{field.name}") or known[role]
+    weights = known.get(f"{bucket.name}.{field.name}") or known.get(role)
     odds: dict[str, float] = {}
-    for cell, signs in zip(cells, signs_of(cells, bucket, field.name, printed), strict=True):
-        said = fold(cell.text)
-        one = exp(min(30.0, sum(weights[name] * value for name, value in signs.items())))
-        odds[said] = max(one, odds.get(said, 0.0)) if role == SEVERAL else one + odds.get(said, 0.0)
+    if weights is None or not frame.cells:
+        return odds
+    names, signs = frame.signs(field.name)
+    scores = numpy.exp(numpy.clip(signs @ [weights.get(name, 0.0) for name in names], -30, 30))
+    for cell, one in zip(frame.cells, scores.tolist(), strict=True):
+        said = said_by(cell)
+        odds[said] = max(one, odds.get(said, 0.0)) if role in SEVERAL else one + odds.get(said, 0.0)
     return odds

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from citegraph.corpus.extraction.calibration import calibrated
-from citegraph.corpus.extraction.choice import Printed, choose
+from citegraph.corpus.extraction.choice import Printed, choose, is_learned, may_choose, role_of
 from citegraph.corpus.extraction.contract_parties import find_parties
 from citegraph.corpus.extraction.document_head import find_organization, find_title, form_end
 from citegraph.corpus.extraction.einvoice import read_einvoice
@@ -38,7 +38,7 @@ from citegraph.corpus.records.extracted.extraction_store import STORE_FROM
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document, Layout, Page, page_at
-from citegraph.corpus.schema.field import ExtractRule, Field, Value
+from citegraph.corpus.schema.field import ExtractRule, Field, Sum, Value
 from citegraph.corpus.schema.values import coerce, derive_values, is_missing, same
 from citegraph.encoder.finder import EVEN, Finder
 from citegraph.errors import BadInput
@@ -55,8 +55,13 @@ WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
 """Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
 ASKED, RECURS = 1_500, 3
 """Characters in which a question is asked, and how often at most a passing name is said."""
-DOUBTED, RIVAL = 0.8, 0.3
-"""Confidence below which a value is weighed against what is chosen by signs, and from which that counts."""
+RIVAL, CLEAR, STATED, CERTAIN = 0.3, 0.7, 0.8, 0.97
+"""Probability from which what signs speak for counts, and is taken before a rule; the confidence from which a rule stands,
+and from which nothing else is looked at."""
+UNSEEN = 0.79
+"""Probability of a choice at most in a bucket of which no field was learned."""
+SEEN_CLEARLY = frozenset({"amount", "day", "maker", "receiver"})
+"""Roles whose choice is taken before what a rule says: of titles and numbers rules know as much."""
 DISAGREEMENT, NAMED = 0.8, 0.55
 """Factor on the confidence of a value that another place contradicts; confidence of a product that the title names."""
 
@@ -107,7 +112,11 @@ class Source:
     def printed(self) -> Printed:
         """Return what is chosen from."""
         at = self.heading
-        return Printed(self.look, self.layouts, self.title, self.text[at[0] : at[1]] if at else "")
+        return Printed(self.look, self.layouts, self.title, self.text[at[0] : at[1]] if at else "", self.find)
+
+    def find(self, bucket: Bucket, declared: Field, text: str) -> Iterator[Typed]:
+        """Yield the values of a field's type in a text."""
+        return find_typed(declared, text, today=self.today, order=self.written_order or bucket.date_order)
 
     @cached_property
     def written_order(self) -> DateOrder | None:
@@ -200,7 +209,7 @@ def found_by_rules(bucket: Bucket, source: Source) -> Extraction:
     printed = _Rows.of(tables, source.look)
     runs = {declared.name: _FieldRun(bucket, declared, source, printed) for declared in bucket.fields}
     for name, run in runs.items():
-        if found := run.decide():
+        if found := run.by_rules():
             fields[name] = found
     refused = [item for run in runs.values() for item in run.refused]
     for rule in bucket.sums:
@@ -209,6 +218,12 @@ def found_by_rules(bucket: Bucket, source: Source) -> Extraction:
         fields.update(add_up(rule, fields, labelled, amounts, source.rates))
         if found := _currency_of(bucket.field(rule.total), fields, amounts):
             fields[found.best.field] = found
+    for name, run in runs.items():
+        if found := run.with_choice(fields.get(name)):
+            fields[name] = found
+    for rule in bucket.sums:
+        for name in _unproved(rule, fields):
+            del fields[name]
     add_currencies(bucket, fields)
     _add_spans_of_time(bucket, fields)
     rows = _rows_of(bucket, source, tables, {name: found.best.value for name, found in fields.items()})
@@ -315,37 +330,57 @@ class _FieldRun:
     refused: list[Refused] = field(default_factory=list)
     held: str = ""
 
-    def decide(self) -> Extracted | None:
+    def by_rules(self) -> Extracted | None:
         """Return the value that the surest rule gives, with what the others say of it."""
         own = ExtractRule(keys=(self.declared.name, *self.declared.columns))
         winners = [winner for rule in (own, *self._rules()) if (winner := self._winner(rule))]
         for last in (self._own_words, self._questions):
             winners = winners or [winner for rule in last() if (winner := self._winner(rule))]
-        return weigh(self._with_choice(winners))
+        return weigh(winners)
 
-    def _with_choice(self, winners: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Return what rules found, where none is sure with what signs speak for; in a list it stands in the place of one name.
+    def with_choice(self, found: Extracted | None) -> Extracted | None:
+        """Return what rules found weighed with what signs speak for, which stands in a list in the place of one name.
 
-        That both see the same name makes it no surer: both look at where it stands.
+        Where both say the same few are wrong; where they differ signs that speak clearly are right more often than a rule
+        that is less than STATED.
         """
-        best = max(winners, key=lambda winner: winner.confidence, default=None)
-        listed = self.declared.type == "keywords"
-        if best and (len(best.value) > 1 if isinstance(best.value, tuple) else best.confidence >= DOUBTED):
-            return winners
-        self.held = best.raw if best else ""
-        chosen = [winner for rule in self._choices() if (winner := self._winner(rule))]
-        if listed:
-            return (
-                [one for one in chosen if isinstance(one.value, tuple) and len(one.value) > 1]
-                or winners
-                or chosen
-            )
-        return [*winners, *(one for one in chosen if one.confidence >= RIVAL)]
+        if found and (found.confidence >= CERTAIN or len(_items(found.best)) > 1):
+            return found
+        self.held = found.best.raw if found else ""
+        chosen = next((winner for rule in self._choices() if (winner := self._winner(rule))), None)
+        if chosen is None or chosen.confidence < RIVAL:
+            return found
+        if not is_learned(self.bucket, self.declared):
+            chosen = replace(chosen, confidence=min(chosen.confidence, UNSEEN))
+        if found is None:
+            return weigh([chosen])
+        if same(chosen.value) == same(found.best.value):
+            both = 1 - (1 - found.confidence) * (1 - chosen.confidence)
+            return found if self._is_summed else replace(found, confidence=round(both, 4))
+        if found.best.confidence >= STATED:
+            return found
+        clear = chosen.confidence >= max(CLEAR, found.confidence) and (
+            role_of(self.declared) in SEEN_CLEARLY
+            and is_learned(self.bucket, self.declared)
+            and not any(self.declared.name in rule.of for rule in self.bucket.sums)
+        )
+        if clear or len(_items(chosen)) > 1:
+            sure = round(chosen.confidence * DISAGREEMENT, 4)
+            return Extracted(chosen, sure, (found.best, *found.others))
+        return replace(found, confidence=found.confidence * DISAGREEMENT, others=(chosen, *found.others))
+
+    @property
+    def _is_summed(self) -> bool:
+        return any(self.declared.name in (rule.total, *rule.of) for rule in self.bucket.sums)
 
     def _choices(self) -> Iterator[ExtractRule]:
         """Yield what is chosen where no rule is sure; a mail and the XML of an invoice say by themselves what they say."""
-        if not (self.source.is_mail or self.source.is_written_out):
-            yield from (rule for rule in self.declared.extract if rule.choice and rule.trust)
+        if not (self.source.is_mail or self.source.is_written_out) and may_choose(self.bucket, self.declared):
+            role = role_of(self.declared)
+            declared = [rule for rule in self.declared.extract if rule.choice]
+            yield from [
+                rule for rule in declared or ([ExtractRule(choice=role)] if role else []) if rule.trust
+            ]
 
     def _questions(self) -> Iterator[ExtractRule]:
         """Yield what is asked where neither another rule nor a pattern of the text itself says a value."""
@@ -395,7 +430,7 @@ class _FieldRun:
         return found
 
     def _find(self, text: str) -> Iterator[Typed]:
-        return find_typed(self.declared, text, today=self.source.today, order=self._order)
+        return self.source.find(self.bucket, self.declared, text)
 
     @property
     def _order(self) -> DateOrder:
@@ -435,8 +470,7 @@ class _FieldRun:
                     )
                     for rank, value in values
                 ]
-                summed = any(self.declared.name in (rule.total, *rule.of) for rule in self.bucket.sums)
-                yield from self.rows.without(found) if summed else found
+                yield from self.rows.without(found) if self._is_summed else found
             case "pattern":
                 looks = dict.fromkeys((self.source.plain, self.source.look))
                 yield from next((found for look in looks if (found := list(self._pattern(rule, look)))), [])
@@ -687,6 +721,11 @@ class _FieldRun:
         return Candidate(self.declared.name, value, raw, start, end, page, rule.method, rule.trust)
 
 
+def _items(candidate: Candidate) -> tuple[str, ...]:
+    """Return the items of a list, nothing of another value."""
+    return candidate.value if isinstance(candidate.value, tuple) else ()
+
+
 @cache
 def _finder() -> Finder:
     return Finder()
@@ -769,6 +808,14 @@ def weigh(winners: Sequence[Candidate]) -> Extracted | None:
         replace(best, start=placed.start, end=placed.end, page=placed.page) if best.start is None else best
     )
     return Extracted(shown, round(confidence, 4), tuple(others))
+
+
+def _unproved(rule: Sum, fields: Mapping[str, Extracted]) -> Iterator[str]:
+    """Yield the parts of a total that were chosen, where they do not make it."""
+    said = [fields[name].best.value if name in fields else None for name in (rule.total, *rule.of)]
+    total, *parts = [one.amount for one in said if isinstance(one, Money)] or [Decimal()]
+    if len(parts) < len(rule.of) or total != sum(parts, Decimal()):
+        yield from (name for name in rule.of if name in fields and fields[name].best.method == "choice")
 
 
 ONLY_TOTAL = 0.65

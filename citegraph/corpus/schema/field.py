@@ -19,7 +19,7 @@ Method = Literal[
 ]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-Role = Literal["maker", "receiver", "party", "number"]
+Role = Literal["maker", "receiver", "party", "number", "title", "product", "standard", "day", "amount"]
 Head = Literal[
     "organization",
     "title",
@@ -94,8 +94,8 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         years_between: two date fields of the bucket; the value is the years from one to the other.
         question: what the finder is asked of the first page, where no other rule finds a value; a name counts where the text
             goes on to say it, always large.
-        choice: what the field is to the document, where no other rule is sure of a value: who made it (`maker`) or is meant by it
-            (`receiver`), a `party` to it, or its own `number`; chosen among all names, or numbers, by learned signs.
+        choice: what the field is to the document: who made it (`maker`) or is meant by it (`receiver`), a `party` to it, its own
+            `number`, `title` or `product`, a `standard` that it names, its `day` or `amount`; chosen among all of these by learned signs.
         value: the value when a pattern is found, instead of its group.
         unless: a label or pattern does not count on a line, up to its end, where this is found.
         then: what has to follow the value of a label, such as "from the date".

@@ -13,7 +13,7 @@ from citegraph.corpus.extraction.in_text import find_typed, read_value
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
 from citegraph.corpus.extraction.rows.by_sums import EDGE, has_comma, is_sum, missing_factor, proved_rows
 from citegraph.corpus.extraction.rows.grid import Cell, GridLine, grid_lines
-from citegraph.corpus.extraction.rows.measured import is_unit, measured, rated_lines
+from citegraph.corpus.extraction.rows.measured import DEGREES, is_unit, measured, rated_lines
 from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind
@@ -172,7 +172,8 @@ def _beneath_heads(
         else:
             if kind.named_by in values and kind.named_by in kind.inherit:
                 inherited = {kind.named_by: values[kind.named_by]}
-            misses += 1
+            # Remarks beside the columns go on for lines.
+            misses += bool(values) or not kind.measured or not heads.is_beside(line.cells)
             if misses > _PATIENCE:
                 if open_row is not None:
                     yield open_row
@@ -234,15 +235,22 @@ def _values(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str
         value = _typed(field, text, today, order)
         if value is not None:
             found[name] = value
-        if kind.measured and name in _MEASURES and (said := measured(cell.text, kind.words_of_ends)):
-            if said.value is not None:
-                found[name] = said.value  # "300 000" is one number
-            own = said.unit or own
-            if said.min is not None and said.max is not None and (name == "value" or -said.min == said.max):
+        if kind.measured and name in _MEASURES and (ends := measured(cell.text, kind.words_of_ends)):
+            if ends.value is not None:
+                found[name] = ends.value  # "300 000" is one number
+            own = ends.unit or own
+            if ends.min is not None and ends.max is not None and (name == "value" or -ends.min == ends.max):
                 found.pop(name, None)
-                found |= {"min": said.min, "max": said.max}
+                found |= {"min": ends.min, "max": ends.max}
+    if kind.measured:
+        for name, mark, said in ((kind.named_by, _FOOTNOTE, ""), ("unit", DEGREES, "°C")):
+            found |= {name: mark.sub(said, str(found[name]))} if name in found else {}
     # "%" beside the number says more than "Y-value" in the column of units.
     return found | ({"unit": own} if own and not is_unit(str(found.get("unit", "?"))) else {})
+
+
+_FOOTNOTE = re.compile(r"(?<=[a-zß-öø-ÿ]{3})\d{1,2}(?:[, ]+\d{1,2})*$")
+"""The number of a footnote behind a name."""
 
 
 _MEASURES = ("min", "typ", "max", "value")
@@ -259,7 +267,7 @@ def _rated_rows(
             for name in (*_MEASURES, "unit")
             if (value := getattr(rated.measured, name)) not in (None, "")
         }
-        values = {kind.named_by: rated.parameter, **said}
+        values = {kind.named_by: _FOOTNOTE.sub("", rated.parameter), **said}
         rows.append(
             FoundRow(kind.name, values, rated.line.text.strip(), *_span(look, rated.line), None, UNPROVED)
         )

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 _GAP_CELL = re.compile(r"[^\s|]\S*(?: \S+)*")
 _RULE = re.compile(r"[\s|:+=_.-]*")
+_LEADERS = re.compile(r"\.{4,}|(?: \.){3,}")
+"""Dots that lead from a name to its value."""
 _WIDE = {0xFF10 + digit: str(digit) for digit in range(10)} | {0xFF0E: "."}
 """Digits and points as wide as ideographs."""
 
@@ -65,6 +67,7 @@ def _barred(line: str, at: int) -> Iterator[Cell]:
 
 
 def _gapped(line: str, at: int) -> Iterator[Cell]:
+    line = _LEADERS.sub(lambda dots: " " * len(dots[0]), line)
     widened = line.replace("\t", "    ")
     spread = widened if "\t" in line else line
     for found in _GAP_CELL.finditer(spread):

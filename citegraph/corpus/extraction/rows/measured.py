@@ -20,6 +20,8 @@ _PREFIXES = frozenset("pnuµμmkMGT")
 _ALIKE = str.maketrans(
     {"−": "-", "–": "-", "—": "-", "～": "~", "：": ":", "℃": "°C", "˚": "°", "º": "°", "⩽": "≤", "⩾": "≥"}
 )
+DEGREES = re.compile(r"(?<![^\W\d_])[oO°] ?C(?!\w)")
+"""Degrees whose ring was set as a small letter."""
 _UNIT = r"(?:[%‰°℉]|[°µμΩ]?[^\W\d_]{1,6})(?:[/.*·][^\W\d_]{1,6}[23²³]?){0,2}"
 _WORD_TO = rf"(?:{alternation('dates', 'to')})(?![^\W\d_])"
 _TO = rf"(?:~|\.\.\.?|…|÷|-|/|{_WORD_TO})"
@@ -88,7 +90,7 @@ def measured(text: str, ends: tuple[tuple[str, str], ...], *, apart: bool = True
         apart: whether it is a cell of its own, in which any other words may stand around the two ("24 V DC", "up to 3 A").
     """
     text = _MARKED.sub(r"\1", text.strip()) if _MARKED.fullmatch(text.strip()) else text
-    plain = _NONE_BEFORE.sub("", text.translate(_ALIKE).strip())
+    plain = DEGREES.sub("°C", _NONE_BEFORE.sub("", text.translate(_ALIKE).strip()))
     found = _SAID.fullmatch(plain) or (_SAID.fullmatch(_MORE.sub("", plain)) if apart else None)
     if found is None:
         return None
@@ -177,11 +179,11 @@ def _rated(line: GridLine, ends: tuple[tuple[str, str], ...]) -> Iterator[Rated]
                 if said is None and last < len(cells):
                     said = _with_unit(name, " ".join(cells[value : last + 1]), ends, apart=True)
                     taken, apart = last + 1 - place, True
-        if said is None:
-            taken = 1
-        elif called := _called(name, apart=apart):
+        called = _called(name, apart=apart) if said else ""
+        if said and called:
             yield Rated(line, called, said, apart)
-        place += taken
+        # Behind a short symbol the next cell may be the name.
+        place += taken if called else 1
 
 
 def _with_unit(name: str, text: str, ends: tuple[tuple[str, str], ...], *, apart: bool) -> Measured | None:

@@ -68,6 +68,11 @@ class Heads:
                 found[name] = away, cell
         return {name: cell for name, (_, cell) in found.items()}
 
+    def is_beside(self, cells: Sequence[Cell]) -> bool:
+        """Tell whether all cells stand under the other heads, or right of all columns."""
+        right = max(column.right for column in self.columns)
+        return all(cell.left > right or self._column(cell) is None for cell in cells if cell.text)
+
     def _in_order(self, cells: Sequence[Cell]) -> dict[int, str]:
         """Return the fields of cells of numbers that stand side by side, by where they begin, when as many columns of numbers do.
 
@@ -95,7 +100,7 @@ class Heads:
         return near
 
 
-_ORDERED = 3
+_ORDERED = 2
 """Columns of numbers side by side from which their order tells them apart."""
 _NUMERIC = re.compile(r"[-+–−—±≤≥<>~ ]*(?:\d[\d.,' ]*\W{0,2})?")
 """A number with its sign, or the dash of an empty cell."""
@@ -121,7 +126,7 @@ def heads_of(kind: RowKind, line: GridLine) -> Heads | None:
     """
     if len(line.cells) < 2 or re.search(r"\d[.,]\d\d\b", line.text):
         return None
-    if any(len(cell.text) > _LONGEST_HEAD for cell in line.cells):
+    if any(len(cell.text) > _LONGEST_HEAD for cell in line.cells[kind.measured :]):
         return None
     cells = tuple(part for cell in line.cells for part in _parted(kind, cell))
     line = replace(line, cells=cells)
@@ -154,6 +159,13 @@ def heads_of(kind: RowKind, line: GridLine) -> Heads | None:
         numbered = bool(_NUMBERED.search(fold(cell.text)))
         besides = tuple(more) if name == kind.named_by else ()
         columns[name] = Column(field, cell.left, cell.right, numbered, besides)
+    if kind.measured and kind.named_by not in columns and "unit" in columns and len(columns) > 2:
+        # "Absolute maximum ratings   Symbol   Value   Unit": what is rated stands under the title of the table, or under nothing.
+        first = min(column.left for column in columns.values())
+        field = kind.field(kind.named_by)
+        if not line.barred and first > _ORDERED and field is not None:
+            others = [span for span in others if span[0] > first]
+            columns = {kind.named_by: Column(field, 0, first - 2), **columns}
     if kind.named_by not in columns or not set(kind.needs) & set(columns):
         return None
     return Heads(tuple(columns.values()), tuple(others), line.barred)

@@ -107,3 +107,31 @@ def test_a_condition_within_a_line_is_no_part_of_the_name() -> None:
         ("Reverse leakage current", 12.0, "µA"),
         ("Junction capacitance CT", 3.0, "pF"),
     ]
+
+
+def test_what_is_rated_may_stand_under_no_head_of_its_own_and_remarks_end_no_table() -> None:
+    found = ratings(
+        "Quill of the sort QX-3 at 25 degrees       Symbol     Value          Unit    Remarks\n"
+        "Gate voltage3                              VGX        20             V       as long as\n"
+        "                                                                             the gate is dry\n"
+        "                                                                             and the cover\n"
+        "                                                                             stays where\n"
+        "                                                                             it was put\n"
+        "Storage temperature                        TSX        -35 to +110    oC\n"
+    )
+    assert [(row["parameter"], row["unit"]) for row in found] == [
+        ("Gate voltage", "V"),
+        ("Storage temperature", "°C"),
+    ]
+    assert (found[1]["min"], found[1]["max"]) == (-35.0, 110.0)
+
+
+def test_dots_lead_to_a_value_and_a_name_may_stand_behind_its_symbol() -> None:
+    found = ratings(
+        "Sluice current........12 mA\nRh   Paddle resistance   31 Ω\nSpring weight . . . . . 4 kg\n"
+    )
+    assert [(row["parameter"], row["value"]) for row in found] == [
+        ("Sluice current", 12.0),
+        ("Paddle resistance", 31.0),
+        ("Spring weight", 4.0),
+    ]
