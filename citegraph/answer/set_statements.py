@@ -61,15 +61,16 @@ from citegraph.run.state_types import (
 def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[StoredNote]:
     """Return what the set leaves out: documents that lack a condition's field, and words that became no condition."""
     name = plan["buckets"][0]
-    notes = [
-        note(
-            "compose",
-            "unknown",
-            f"Of {count} more document{'' if count == 1 else 's'} no {field.replace('_', ' ')} is known; "
-            f"{'it is' if count == 1 else 'they are'} not included.",
-        )
-        for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
-    ]
+    filters = bucket_filters(plan, name)
+    notes = []
+    for field, count in corpus.annotations.unknown(name, filters).items():
+        said = f"Of {count} more document{'' if count == 1 else 's'} no {field.replace('_', ' ')} is known; "
+        said += f"{'it is' if count == 1 else 'they are'} not included"
+        if count <= NAMED:
+            others = [item for item in filters if getattr(item, "field", "") != field]
+            missing = Clause(field=field, operator="missing", value=None)
+            said += f": {', '.join(corpus.annotations.document_ids(name, (*others, missing)))}"
+        notes.append(note("compose", "unknown", f"{said}."))
     unused = unbound_words(corpus.buckets[name], plan, decision.get("described", []))
     if unused:
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."

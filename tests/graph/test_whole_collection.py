@@ -99,3 +99,15 @@ async def test_a_document_that_denies_a_condition_does_not_meet_it(session: Sess
     denied = await session.ask("Which invoices were not paid by card?")
     assert denied.status == "partial"
     assert len(denied.documents) > len((await session.ask("Which invoices were paid by card?")).documents)
+
+
+async def test_the_few_documents_that_lack_a_condition_are_named(session: Session, corpus: Corpus) -> None:
+    answer = await session.ask("Which invoices have a discount date in 2024?")
+    lacking = corpus.annotations.unknown("invoices", ())
+    assert lacking == {}
+    few = await session.ask("Which invoices are due in July 2024?")
+    said = [item.message for item in [*answer.notes, *few.notes] if item.kind == "unknown"]
+    assert said
+    for message in said:
+        count = int(message.split()[1])
+        assert (message.count(",") >= count - 1 and ": " in message) is (count <= 3)

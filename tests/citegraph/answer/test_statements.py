@@ -223,7 +223,7 @@ def test_groups(corpus: Corpus) -> None:
     plan["aggregate"] = {"function": "sum", "field": "amount_due", "group_by": ["vendor_name"]}
     draft = compose_set(corpus, plan, {}, NOW)
     assert draft["text"].splitlines()[0] == "0 groups: 0 of 3 documents were included."
-    assert "3 have no amount_due" in draft["text"]
+    assert "3 without amount due" in draft["text"]
 
 
 @pytest.mark.parametrize("cut", ["month", "quarter", "year"])

@@ -457,9 +457,9 @@ def _notes(
             continue
         have = covered[declared.name]
         if have < matched:
-            notes[f"{_DONE[item.function]} {have} of {matched}; {matched - have} have no {declared.name}"] = (
-                None
-            )
+            notes[
+                f"{_DONE[item.function]} {have} of {matched}; {matched - have} without {declared.name.replace('_', ' ')}"
+            ] = None
         else:
             notes[f"{_DONE[item.function]} {have} of {matched}"] = None
     if len(currencies) > 1:

@@ -80,7 +80,7 @@ def test_a_sum_keeps_currencies_apart_and_says_what_is_missing(store):
         ("EUR", "MYR", None),
     )
     assert result.notes == (
-        "summed 4 of 5; 1 have no total_amount",
+        "summed 4 of 5; 1 without total amount",
         "amounts in EUR, MYR, unknown currency are not added up",
     )
 
