@@ -29,7 +29,7 @@ from citegraph.plan.unbound import (
     unbound_words,
 )
 from citegraph.question import cues
-from citegraph.question.phrases import conditions_among, find_phrase, included_among
+from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
 from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -62,6 +62,33 @@ def described(question: str, part: Reading) -> str:
     return " ".join(kept) if match or len(kept) > 1 else ""
 
 
+def uncovered(question: str, part: Reading) -> str:
+    """Return the predicate of "which contracts renew automatically?", "" for none that no filter took part in.
+
+    Of several ("... and are governed by French law") it is the first of which no word became a filter and two at least
+    remain that are not the bucket's own: each document would be listed else, as if it met the condition.
+    """
+    match = ASKED_SET.match(question)
+    if not match or part["names"] or cues.NEGATION.search(cues.FORBIDDEN.sub(" ", question)):
+        return ""
+    told = question[match.end() :]
+    taken = {word for clause in flat(part["filters"]) for word in words(str(clause.get("raw") or ""))}
+    for predicate in JOINED.split(told) if part["filters"] else [told]:
+        said = words(predicate)
+        kept = [
+            word for word in said if word in part["terms"] and word not in STRUCTURE and len(bare(word)) > 2
+        ]
+        if len(kept) > 1 and taken.isdisjoint(said):
+            return " ".join(kept)
+    return ""
+
+
+ASKED_SET = re.compile(rf"\s*(?:{alternation('asking', 'which_members')})\s+\w+\s+", re.IGNORECASE)
+"""Before the predicate of a question for the members of a set."""
+JOINED = re.compile(
+    rf"(?:\s*,\s*|\s+)(?:{alternation('asking', 'joins_predicates')})\s+|\s*[,;]\s*", re.IGNORECASE
+)
+"""Between two predicates."""
 RELATIVE = re.compile(rf"(?<=\w)\s+(?:{alternation('asking', 'relative')})\b", re.IGNORECASE)
 """Before a condition without a verb like "contain"; two words at least must be left of it."""
 
@@ -161,6 +188,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     counted = state.get("decision", {}).get("matched", {})
     matched = sum(counted.get(name, 0) for name in plan["buckets"])
     unknown = await selecting(corpus, plan, unknown_names(corpus, plan, state["question"]))
+    unknown = unknown or await held_by_none(corpus, plan, state["question"])
     if unknown and matched:
         found = await evidence_set(corpus, plan, unknown)
         if not found:
@@ -203,6 +231,11 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             return {**held, "partial": BY_WORDS}
         if measured:
             return await nothing_found(corpus, state, context, [measured])
+    if plan["intent"] == "list" and not by_field:
+        open_condition = uncovered(state["question"], plan["per_bucket"][plan["buckets"][0]])
+        held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
+        if held:
+            return {**held, "partial": BY_WORDS}
     bucket = corpus.buckets[plan["buckets"][0]]
     found_by_name = cues.EXISTENCE.search(state["question"]) and names_one(
         bucket, plan["per_bucket"][bucket.name]
@@ -410,6 +443,22 @@ async def selecting(corpus: Corpus, plan: Plan, names: Sequence[str]) -> list[st
 
 EVERYWHERE = 0.2
 """Share of a bucket's passages that hold a word from which it describes all of them ("the Python package A")."""
+
+
+async def held_by_none(corpus: Corpus, plan: Plan, question: str) -> list[str]:
+    """Return the conditions that no field and no document holds where nothing but the kind of document is left beside them.
+
+    All documents of a kind are no answer to a question for one thing that none of them knows.
+    """
+    name = plan["buckets"][0]
+    part, nouns = plan["per_bucket"][name], document_words(corpus.buckets[name])
+    said = [str(clause.get("raw", "")) for clause in flat(part["filters"])]
+    by_kind = all(any(find_phrase(raw, noun) for noun in nouns) for raw in said)
+    if plan.get("resolved") or not said or not by_kind:
+        return []
+    words = included_among(question, part["terms"])
+    counts = await corpus.index.counts(name, [holds(word) for word in words]) if words else []
+    return words if words and not any(counts) else []
 
 
 def all_capitals(question: str, name: str) -> bool:

@@ -7,15 +7,18 @@ from typing import Literal
 
 from sqlalchemy import Select, select
 
-from citegraph.corpus.filters.clause import Clause, Filters, typed_filters
+from citegraph.corpus.filters.clause import Clause, Filters, Group, typed_filters
 from citegraph.corpus.records.extracted.row_store import RowQuery
 from citegraph.corpus.schema.bucket import Bucket, RowKind
 from citegraph.language import terms
+from citegraph.language.amounts import find_amounts
+from citegraph.language.units import unit
 from citegraph.language.word_tables import pattern
 from citegraph.plan.shape import formed, shape
 from citegraph.plan.stored_filters import bucket_filters, flat, inferred
 from citegraph.plan.unbound import unbound_words
 from citegraph.question.functions import asks, counted_at, number_said
+from citegraph.question.measures import compared
 from citegraph.question.phrases import find_phrase, included_among, is_written
 from citegraph.question.reading import stored
 from citegraph.run.services import Corpus
@@ -26,6 +29,8 @@ SHORTEST = 3
 """Letters of a word by which rows are looked for; a shorter one only goes with others."""
 MOST_NAMED = 500
 """Documents that are chosen by their rows one by one."""
+NUMBERS = ("max", "value", "typ", "min")
+"""Columns of a row's values, in the order in which a bound is held against them."""
 
 
 def row_query(
@@ -43,7 +48,7 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
     """Return the plan with the rows that a question asks for, unchanged where it asks for none; blocking.
 
     Words that no field took and that stand together in rows name them. Where documents are named too ("the cleaning
-    invoices"), only words behind "for" or "on" are such. All rows of documents that a condition
+    invoices"), only words behind "for" or "on" are such, or a column's own word. All rows of documents that a condition
     chooses are asked by a word for such rows alone ("what did we buy from ...").
     """
     name = plan["buckets"][0]
@@ -55,24 +60,30 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
     for kind in bucket.rows:
         part, items = without_items(plan["per_bucket"][name], kind)
         seen: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: part}}
-        words = words_of(part, question, bucket, named=part["noun"] != "" and not items)
+        # A bound on what one named document says ("read in under 10 ms?") chooses no others.
+        named = plan["intent"] == "qa" and (plan["only"] or part["identifiers"] or part["names"])
+        rated = () if named else rated_rows(bucket, kind, question, part)
+        column = column_asked(kind, question)
+        words = words_of(part, question, bucket, named=part["noun"] != "" and column is None and not items)
         words = list(dict.fromkeys([*items, *(included_among(question, words) or words)]))
-        number = number_of_rows(kind, question)
+        number = number_of_rows(kind, question, column)
+        if documents_counted(bucket, question):
+            return {**plan, "only": documents_with(corpus, bucket, kind, plan) or plan["only"]}
         groups = plan["aggregate"].get("group_by")
         if groups and not items:
             continue  # "month" names groups, not what stands on lines
         if groups:
             words = items
-        held = _together(corpus, bucket, kind, seen, words) if words else None
+        held = _together(corpus, bucket, kind, seen, words, rated) if words or rated else None
         # What all rows come to is what their documents do.
-        sums = number["function"] == "sum" and bucket.main_amount and asks(question, "sum")
+        sums = number["function"] == "sum" and column is None and bucket.main_amount and asks(question, "sum")
         every = held is None and not (items or sums) and every_row_asked(bucket, kind, question, part)
         if every and rows_of(corpus, bucket, kind, seen):
             held = ()
         if held is None and items and plan["intent"] == "compute":
             # The totals of the documents that hold an item are not what it cost.
             return formed(plan, shape("qa"))
-        if held is None or not (every or number["function"] != "none"):
+        if held is None or not (every or rated or column or number["function"] != "none"):
             if only := documents_with(corpus, bucket, kind, seen):
                 return {**plan, "only": only}
             continue  # which documents hold such a row is asked of their text
@@ -84,6 +95,8 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             ],
             **number,
         }
+        if rated:
+            wanted = {**wanted, "function": "none", "columns": []}
         own = {part for phrase in kind.words for part in terms.words(phrase)}
         lost = [
             word
@@ -95,12 +108,22 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             word for word in part["terms"] if word not in wanted["words"] and not (every and word not in lost)
         ]
         lost += [name.rpartition(".")[2].replace("_", " ") for name in groups or ()]
-        unused = [*(word for word in part["unused"] if word not in wanted["words"]), *lost]
+        unused = [] if rated else [*(word for word in part["unused"] if word not in wanted["words"]), *lost]
         lead: Reading = {**part, "terms": left, "names": [], "unused": unused}
         form = shape("compute" if wanted["function"] != "none" else "list")
         per_bucket = {**plan["per_bucket"], name: lead}
         return formed({**plan, "buckets": [name], "per_bucket": per_bucket, "rows": [wanted]}, form)
     return plan
+
+
+def documents_counted(bucket: Bucket, question: str) -> bool:
+    """Tell whether what is counted are the documents themselves: "how many receipts ..."."""
+    place = counted_at(question)
+    return place is not None and any(
+        start >= place and not question[place:start].strip()
+        for noun in bucket.nouns
+        for start, _ in find_phrase(question, noun)
+    )
 
 
 def documents_with(corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan) -> list[str]:
@@ -111,7 +134,7 @@ def documents_with(corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan) ->
     if plan["kind"] != "documents" or plan["aggregate"]["function"] not in {"none", "count"} or plan["only"]:
         return []
     words = unbound_words(bucket, plan)
-    held = _together(corpus, bucket, kind, plan, words) if words else None
+    held = _together(corpus, bucket, kind, plan, words, ()) if words else None
     if held is None or {item.raw for item in held if isinstance(item, Clause)} != set(words):
         return []
     query = row_query(corpus, bucket, kind, held, bucket_filters(plan, bucket.name))
@@ -182,13 +205,16 @@ _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w%])")
 
 
 def _together(
-    corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan, words: Sequence[str]
+    corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan, words: Sequence[str], rated: Filters
 ) -> Filters | None:
     """Return the conditions on rows that hold as many of the words as any hold together, None where no row does."""
     documents = bucket_filters(plan, bucket.name)
     rows = corpus.rows
     assert rows is not None
-    held: list[Clause] = []
+    held: list[Clause | Group] = list(rated)
+    found = bool(rated) and rows.count(row_query(corpus, bucket, kind, tuple(held), documents)) > 0
+    if rated and not found:
+        return None
     telling = False
     written = {
         terms.bare(match[0]): terms.fold(match[0]) for match in terms.WORD.finditer(plan["queries"][0])
@@ -205,11 +231,13 @@ def _together(
         if clause:
             held.append(clause)
             telling = telling or len(word) > SHORTEST
-        elif len(word) > SHORTEST and word == max(
-            (one for one in words if not one[0].isdigit()), key=len, default=""
+        elif (
+            len(word) > SHORTEST
+            and not rated
+            and word == max((one for one in words if not one[0].isdigit()), key=len, default="")
         ):
             return None  # the word that says most stands in no row
-    return tuple(held) if held and telling else None
+    return tuple(held) if held and (telling or rated) else None
 
 
 def _forms_in_rows(word: str, language: str) -> list[str]:
@@ -220,6 +248,15 @@ def _forms_in_rows(word: str, language: str) -> list[str]:
     stems = [terms.stem(word, one) for one in (language, *terms.LANGUAGES)]
     begun = [stem for stem in stems if len(stem) > SHORTEST and word.startswith(stem)]
     return list(dict.fromkeys([*begun[:1], *sorted(begun, key=len, reverse=True)])) or [word]
+
+
+def column_asked(kind: RowKind, question: str) -> str | None:
+    """Return the column that a question names by one of its heads of several words ("unit price"), None for none."""
+    for declared in kind.fields:
+        heads = (declared.name.replace("_", " "), *declared.columns)
+        if any(" " in head and find_phrase(question, head) for head in heads):
+            return declared.name
+    return None
 
 
 @dataclass(frozen=True)
@@ -241,20 +278,47 @@ def _columns(kind: RowKind) -> _Columns:
     return _Columns(amount, counted[0] if counted else None)
 
 
-def number_of_rows(kind: RowKind, question: str) -> RowsWanted:
+def number_of_rows(kind: RowKind, question: str, column: str | None) -> RowsWanted:
     """Return the function and the column that a question computes over rows; "none" lists them."""
     columns, function = _columns(kind), number_said(question).function
     if counted_at(question) is not None and columns.count:
         return {"function": "sum", "columns": [columns.count]}
-    declared = kind.field(columns.amount) if columns.amount else None
+    field = column or columns.amount
+    declared = kind.field(field) if field else None
     if declared is None or declared.type not in {"money", "decimal", "integer", "quantity"}:
         return {"function": "none", "columns": []}
     if function in {"average", "min", "max"}:
         return {"function": function, "columns": [declared.name]}
     spends = asks(question, "sum") or pattern("amount_asked", "billed", "costs").search(question)
-    if spends:
+    if column is None and spends:
         return {"function": "sum", "columns": [declared.name]}
     return {"function": "none", "columns": []}
+
+
+def rated_rows(bucket: Bucket, kind: RowKind, question: str, part: Reading) -> Filters:
+    """Return the conditions of a bound with a unit that no field of the documents took: "over 60 V"."""
+    unit_column = kind.field("unit")
+    numbers = [name for name in NUMBERS if kind.field(name)]
+    if unit_column is None or not numbers:
+        return ()
+    for amount in find_amounts(question):
+        operator, start, end = compared(question, *amount.span)
+        written = question[end:].split()[:1]
+        mark = written[0].strip(".,;:?!") if written else ""
+        said = question[start:end]
+        if (
+            operator == "="
+            or not mark
+            or unit(mark, False) is None
+            or not any(said in item for item in part["unused"])
+        ):
+            continue
+        bound = f"{amount.money.amount:f}"
+        either = tuple(
+            Clause(field=name, operator=operator, value=bound, raw=f"{said} {mark}") for name in numbers
+        )
+        return (Clause(field="unit", operator="=", value=mark, raw=mark), Group(mode="any", clauses=either))
+    return ()
 
 
 def filters_of(wanted: RowsWanted) -> Filters:

@@ -4,7 +4,7 @@ import pytest
 
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
-from citegraph.evidence.review_sets import described
+from citegraph.evidence.review_sets import described, uncovered
 from citegraph.evidence.sets_by_texts import (
     find_by_evidence,
     listed_by_evidence,
@@ -32,6 +32,29 @@ def test_only_words_after_a_cue_describe_a_condition(question: str, condition: s
 
 
 IN_2024 = {"field": "contract_date", "raw": "2024"}
+
+
+@pytest.mark.parametrize(
+    ("question", "filters", "names", "condition"),
+    [
+        ("Which contracts renew automatically?", [], [], "renew automatically"),
+        ("Welche Verträge renew automatically?", [], [], "renew automatically"),
+        ("Which of our contracts renew automatically?", [], [], "renew automatically"),
+        ("Which contracts renew?", [], [], ""),
+        ("Which contracts do not renew automatically?", [], [], ""),
+        ("All contracts renew automatically", [], [], ""),
+        ("Which contracts renew automatically in 2024?", [IN_2024], [], ""),
+        ("Which contracts are of 2024 and renew automatically?", [IN_2024], [], "renew automatically"),
+        ("Which contracts renew automatically and are of 2024?", [IN_2024], [], "renew automatically"),
+        ("Which contracts renew automatically?", [], ["Acme"], ""),
+        ("Which contracts have a clause?", [], [], ""),
+    ],
+)
+def test_a_predicate_that_no_filter_covers_is_a_condition(
+    question: str, filters: list[object], names: list[str], condition: str
+) -> None:
+    part = {"terms": ["renew", "automatically", "clause"], "filters": filters, "names": names}
+    assert uncovered(question, part) == condition
 
 
 async def test_such_a_condition_decides_by_evidence_or_not_at_all(corpus: Corpus) -> None:
