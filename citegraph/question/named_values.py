@@ -208,9 +208,13 @@ def _bare_nouns(reader: Reader, declared: Field, links: Sequence[Link]) -> Itera
 
 
 def _is_joined(question: str, link: Link, span: tuple[int, int]) -> bool:
-    """Tell whether nothing but "and" or "or" stands between a name and some characters."""
+    """Tell whether nothing but "and" or "or" stands between a name and some characters, if with an article and a comma."""
     gap = question[span[1] : link.start] if span[1] <= link.start else question[link.end : span[0]]
-    return pattern("and", "or").fullmatch(gap.strip()) is not None
+    joins = pattern("and", "or").search(gap)
+    if joins is None or pattern("deny", "except").search(gap):
+        return False
+    beside = terms.words(gap[: joins.start()] + gap[joins.end() :])
+    return len(beside) < 2 and terms.stop_words("grammar").issuperset(beside)
 
 
 def is_additive(reader: Reader, declared: Field, link: Link, links: Sequence[Link]) -> bool:

@@ -67,13 +67,16 @@ def test_a_part_that_is_in_an_amount_asks_for_the_whole(read: Read, question: st
     [
         ("invoices", "factures et avoirs de Oudenveld", None),
         ("invoices", "receipts or invoices of Oudenveld", None),
+        ("invoices", "toutes les factures, et les avoirs aussi", None),
+        ("invoices", "alle Rechnungen und die Gutschriften von Oudenveld", None),
+        ("invoices", "invoices of Oudenveld, and no credit notes", "left out"),
         ("contracts", "license agreements and NDAs with Tannick", ["License", "Non-Disclosure"]),
         ("contracts", "service contracts and confidentiality agreements", ["Service", "Non-Disclosure"]),
         ("contracts", "agreements or NDAs with Tannick", None),
     ],
 )
 def test_a_kind_beside_the_word_for_all_documents_narrows_nothing(
-    read: Read, bucket: str, question: str, kinds: list[str] | None
+    read: Read, bucket: str, question: str, kinds: list[str] | str | None
 ) -> None:
     field = "document_type" if bucket == "invoices" else "contract_type"
     found = [
@@ -81,7 +84,7 @@ def test_a_kind_beside_the_word_for_all_documents_narrows_nothing(
         for item in typed_filters(read(bucket, question)["filters"])
         if getattr(item, "field", "") == field
     ]
-    assert found == ([kinds] if kinds else [])
+    assert bool(found) if kinds == "left out" else found == ([kinds] if kinds else [])
 
 
 def test_a_date_that_has_no_part_in_the_question_is_no_condition(read: Read) -> None:
