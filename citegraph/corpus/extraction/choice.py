@@ -596,8 +596,8 @@ OF_NAMES_ONLY = frozenset({"maker", "receiver", "party", "title", "product"})
 OF_NAMES = OF_NAMES_ONLY | {"number"}
 LIKELY = 2.0
 """Odds from which one is chosen of a role with several: each that is wrong spoils a list."""
-SURE_OF = 0.99
-"""The most that a choice is trusted."""
+SURE_OF, DOUBTFUL = 0.99, 0.79
+"""The most that a choice is trusted, and one of several names, or in running text, where few are labelled."""
 
 
 @cache
@@ -691,7 +691,7 @@ def choose(
         ]
         least = min((share(odds[said_by(cell)]) for cell in kept), default=0.0)
         return [
-            (cell.start, cell.end, min(least, SURE_OF)) for cell in sorted(kept, key=lambda cell: cell.start)
+            (cell.start, cell.end, min(least, DOUBTFUL)) for cell in sorted(kept, key=lambda cell: cell.start)
         ]
     for other in bucket.fields:
         rival = role_of(other)
@@ -713,7 +713,8 @@ def choose(
     if role in OF_NAMES and like and best != fold(held):
         return []
     first = next(cell for cell in cells if said_by(cell) == best)
-    return [(first.start, first.end, min(odds[best] / (1 + sum(odds.values())), SURE_OF))]
+    most = DOUBTFUL if first.prose else SURE_OF
+    return [(first.start, first.end, min(odds[best] / (1 + sum(odds.values())), most))]
 
 
 def said_by(cell: Cell) -> str:

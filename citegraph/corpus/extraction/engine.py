@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from citegraph.corpus.extraction.calibration import calibrated
-from citegraph.corpus.extraction.choice import Printed, choose, is_learned, may_choose, role_of
+from citegraph.corpus.extraction.choice import DOUBTFUL, Printed, choose, is_learned, may_choose, role_of
 from citegraph.corpus.extraction.contract_parties import find_parties
 from citegraph.corpus.extraction.document_head import find_title, form_end
 from citegraph.corpus.extraction.einvoice import read_einvoice
@@ -49,8 +49,6 @@ ASKED, ANSWERED, RECURS = 1_500, 0.0, 3
 RIVAL, CLEAR, STATED, CERTAIN = 0.3, 0.7, 0.8, 0.97
 """Probability from which what signs speak for counts, and is taken before a rule; the confidence from which a rule stands,
 and from which nothing else is looked at."""
-UNSEEN = 0.79
-"""Probability of a choice at most in a bucket of which no field was learned."""
 SEEN_CLEARLY = frozenset({"amount", "day", "maker", "receiver"})
 """Roles whose choice is taken before what a rule says: of titles and numbers rules know as much."""
 DISAGREEMENT, NAMED = 0.8, 0.55
@@ -342,12 +340,13 @@ class _FieldRun:
         if chosen is None or chosen.confidence < RIVAL:
             return found
         if not is_learned(self.bucket, self.declared):
-            chosen = replace(chosen, confidence=min(chosen.confidence, UNSEEN))
+            chosen = replace(chosen, confidence=min(chosen.confidence, DOUBTFUL))
         if found is None:
             return weigh([chosen])
         if same(chosen.value) == same(found.best.value):
             # Whose name it is both see by where it stands, and sums prove amounts: they are no surer.
             alone = self._is_summed or role_of(self.declared) in ("maker", "receiver")
+            alone = alone or chosen.confidence <= DOUBTFUL
             both = 1 - (1 - found.confidence) * (1 - chosen.confidence)
             return found if alone else replace(found, confidence=round(both, 4))
         if found.best.confidence >= STATED:
