@@ -713,7 +713,7 @@ def choose(
     if role in OF_NAMES and like and best != fold(held):
         return []
     first = next(cell for cell in cells if said_by(cell) == best)
-    most = DOUBTFUL if first.prose else SURE_OF
+    most = DOUBTFUL if first.prose or len(first.behind) > _SHORT else SURE_OF
     return [(first.start, first.end, min(odds[best] / (1 + sum(odds.values())), most))]
 
 
