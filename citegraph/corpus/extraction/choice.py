@@ -404,7 +404,7 @@ def frame_of(bucket: Bucket, field: Field, role: Role, printed: Printed) -> Fram
     key = (bucket.name, role, field.date_order)
     if key not in printed.kept:
         printed.kept[key] = _frame(
-            bucket, list(candidates(bucket, field, role, printed)), printed, role not in NAMED
+            bucket, list(candidates(bucket, field, role, printed)), printed, role not in OF_NAMES_ONLY
         )
     frame: Frame = printed.kept[key]
     return frame
@@ -592,12 +592,12 @@ RIVALS = {"maker": "receiver", "receiver": "maker"}
 """Nobody is both in one document."""
 SEVERAL = frozenset({"party", "standard"})
 """Roles of which a document has several; of the others it has one."""
-NAMED = frozenset({"maker", "receiver", "party", "title", "product"})
-OF_NAMES = NAMED | {"number"}
+OF_NAMES_ONLY = frozenset({"maker", "receiver", "party", "title", "product"})
+OF_NAMES = OF_NAMES_ONLY | {"number"}
 LIKELY = 2.0
 """Odds from which one is chosen of a role with several: each that is wrong spoils a list."""
-SURE_OF = 0.99
-"""The most that a choice is trusted."""
+SURE_OF, DOUBTFUL = 0.99, 0.79
+"""The most that a choice is trusted, and one of several names, or in running text, where few are labelled."""
 
 
 @cache
@@ -691,7 +691,7 @@ def choose(
         ]
         least = min((share(odds[said_by(cell)]) for cell in kept), default=0.0)
         return [
-            (cell.start, cell.end, min(least, SURE_OF)) for cell in sorted(kept, key=lambda cell: cell.start)
+            (cell.start, cell.end, min(least, DOUBTFUL)) for cell in sorted(kept, key=lambda cell: cell.start)
         ]
     for other in bucket.fields:
         rival = role_of(other)
@@ -713,7 +713,8 @@ def choose(
     if role in OF_NAMES and like and best != fold(held):
         return []
     first = next(cell for cell in cells if said_by(cell) == best)
-    return [(first.start, first.end, min(odds[best] / (1 + sum(odds.values())), SURE_OF))]
+    most = DOUBTFUL if first.prose or len(first.behind) > _SHORT else SURE_OF
+    return [(first.start, first.end, min(odds[best] / (1 + sum(odds.values())), most))]
 
 
 def said_by(cell: Cell) -> str:
