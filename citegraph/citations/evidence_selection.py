@@ -62,7 +62,6 @@ class Finding:
 
     window: Window
     assessment: Assessment
-    sentences: tuple[int, ...] = ()
 
     @property
     def clean(self) -> bool:
@@ -86,19 +85,15 @@ def passage_of(pool: Pool, window: Window) -> Passage:
     )
 
 
-def examine(
-    pool: Pool, query: Query, evidence: Sequence[int], limit: int = 3, least: float = 0.0
-) -> list[Finding]:
+def examine(pool: Pool, query: Query, evidence: Sequence[int], limit: int = 3) -> list[Finding]:
     """Hold a claim against the best windows of the given evidence spans, best finding first.
 
     Args:
         limit: windows of each document that are looked at.
-        least: lexical score below which a window is not worth a look.
     """
     findings = [
         Finding(w, assess(query.view, passage_of(pool, w), query.weights))
         for w in windows(pool, query.roots, evidence, limit)
-        if w.score >= least
     ]
     return sorted(findings, key=_rank)
 
@@ -145,7 +140,7 @@ def joint(pool: Pool, query: Query, evidence: Sequence[int]) -> Finding | None:
     )
     best = pool.units[chosen[0]]
     window = Window(best.evidence, chosen[0], chosen[0], 0.0)
-    return Finding(window, assess(query.view, passage, query.weights), tuple(chosen))
+    return Finding(window, assess(query.view, passage, query.weights))
 
 
 def _parts(texts: list[str]) -> tuple[Span, ...]:

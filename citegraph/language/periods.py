@@ -161,14 +161,6 @@ def period_rules() -> tuple[Rule, ...]:
         ),
         (date_pattern(), _day),
         rule(
-            rf"{_any('leads')}\s+{_any('christmas')}\s+{_any('and', 'to')}\s+(?:{_any('articles')}\s+)?{_any('new_year')}(?:\s+(?:of|in))?[\s,]*(?P<y>{_YEAR})?",
-            _christmas_to_new_year,
-        ),
-        rule(
-            rf"{_any('christmas')}{of}{year}",
-            lambda f, r: Period(date(year_of(f, r), 12, 24), date(year_of(f, r), 12, 26)),
-        ),
-        rule(
             rf"(?P<p>{alternatives(_words('parts'))})[\s-]+(?:of\s+)?{month}{of}{year}",
             lambda f, r: third_of(
                 month_span(year_of(f, r), month_number(f["m"])), _words("parts")[f["p"].lower()]
@@ -257,11 +249,6 @@ def _days(found: re.Match[str], read: ReadAs) -> Period | None:
     year, month = _year(found["y"], read.today), month_number(found["m"])
     first, last = day_span(year, month, int(found["d"])), day_span(year, month, int(found["e"]))
     return Period(first.start, last.end) if first and last else None
-
-
-def _christmas_to_new_year(found: re.Match[str], read: ReadAs) -> Period:
-    year = int(found["y"]) if found["y"] else read.today.year - (read.today.month < 12)
-    return Period(date(year, 12, 25), date(year, 12, 31))
 
 
 @cache

@@ -82,7 +82,7 @@ def read(
     filters = reading["filters"]
     if held is not None:
         own = check_filters(bucket, [clause_of(bucket, held)], today=context.now).filters
-        filters = [*(item for item in filters if held.field not in fields_of(item)), *map(stored, own)]
+        filters = [*besides(bucket, filters, held), *map(stored, own)]
     inferred = wanted(filters, context) if has_metadata(corpus) else []
     return {**reading, "filters": [*map(stored, hard.get(name, ())), *inferred]}, said
 
@@ -143,6 +143,18 @@ def going_with(corpus: Corpus, name: str, part: Reading, held: Link) -> Reading:
         if clause not in own and corpus.annotations.count(name, typed_filters([*kept, clause])):
             kept.append(clause)
     return {**part, "filters": kept}
+
+
+def besides(bucket: Bucket, filters: Sequence[StoredClause], held: Link) -> list[StoredClause]:
+    """Return the conditions that leave a name's own one its place: of a list field those on other names stay."""
+    declared = bucket.field(held.field)
+    listed = declared is not None and declared.type == "keywords"
+    return [
+        item
+        for item in filters
+        if held.field not in fields_of(item)
+        or (listed and "raw" in item and held.text.casefold() not in item["raw"].casefold())
+    ]
 
 
 def plan_without_metadata(

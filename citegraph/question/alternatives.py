@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator, each_value
 from citegraph.corpus.linking.name_search import Link
+from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern
 from citegraph.question.negation import (
@@ -200,7 +201,7 @@ def _of_field(reader: Reader, cells: Sequence[Cell], atoms: Sequence[Atom]) -> l
     names = all(clause.operator in ("=", "in", "contains") for clause in clauses)
     chosen = any("or" in cell.joins for cell in cells)
     raw = "; ".join(dict.fromkeys(clause.raw for clause in clauses))
-    if names and declared.type == "keywords" and not chosen:
+    if names and declared.type == "keywords" and not chosen and not _side_by_side(reader, cells):
         return list(clauses)
     if names:
         values = list(dict.fromkeys(value for clause in clauses for value in each_value(clause.value)))
@@ -216,6 +217,13 @@ def _of_field(reader: Reader, cells: Sequence[Cell], atoms: Sequence[Atom]) -> l
             return [days[0]]
         return [days[0].model_copy(update={"operator": "in", "value": values, "raw": raw})]
     return [Group(mode="any", clauses=tuple(clauses))]
+
+
+def _side_by_side(reader: Reader, cells: Sequence[Cell]) -> bool:
+    """Tell whether values stand before a noun of the documents as their kinds: "injection and overflow advisories"."""
+    rest = reader.question[cells[-1].end :].lstrip()
+    several = len(cells) == 1 and len(cells[0].atoms) > 1
+    return several and any(start == 0 for noun in reader.bucket.nouns for start, _ in find_phrase(rest, noun))
 
 
 def _meet(clauses: Sequence[Clause]) -> bool:
@@ -248,7 +256,8 @@ def _order(value: str | float) -> tuple[bool, float, str]:
 def settle(reader: Reader, atoms: Sequence[Atom]) -> list[Atom]:
     """Return the atoms without names that cannot be meant beside a better one of their field.
 
-    Two names side by side without a connecting word ("unmaintained notice") cannot both be meant.
+    Two names side by side without a connecting word ("unmaintained notice") cannot both be meant; companies and
+    people that are each named in full are alternatives wherever they stand ("reported by A ... according to B").
     """
     lost: list[Atom] = []
     for _, group in itertools.groupby(sorted(atoms, key=_field_of), key=_field_of):
@@ -263,13 +272,29 @@ def settle(reader: Reader, atoms: Sequence[Atom]) -> list[Atom]:
         lost += [
             atom
             for atom, item in zip(named, mentions, strict=True)
-            if item is not best and not connected(reader, item, best, mentions)
+            if item is not best
+            and not connected(reader, item, best, mentions)
+            and not both_named(declared, item, best)
         ]
     return [atom for atom in atoms if atom not in lost]
 
 
 def _field_of(atom: Atom) -> str:
     return atom.clause.field
+
+
+def both_named(declared: Field | None, item: Link, best: Link) -> bool:
+    """Tell whether two mentions are two companies or people, each named in full and written as a name."""
+    if declared is None or declared.kind not in {"organization", "person"}:
+        return False
+    return all(
+        mention.complete and mention.score >= NAMED and (mention.cued or mention.text != mention.text.lower())
+        for mention in (item, best)
+    )
+
+
+NAMED = 0.6
+"""Score from which a whole name is surely meant."""
 
 
 def connected(reader: Reader, item: Link, best: Link, mentions: Sequence[Link]) -> bool:

@@ -303,6 +303,13 @@ def test_periods_apart_make_one_group(read: Read, question: str, expected: list[
     assert (group.mode, [(item.operator, item.value) for item in group.clauses]) == ("any", expected)
 
 
+def test_companies_named_in_full_are_alternatives_wherever_they_stand(read: Read) -> None:
+    question = f"According to {OUDENVELD} the crane was late, as {KESTRELWICK} confirmed?"
+    [(field, operator, values)] = conditions(read("invoices", question))
+    assert (field, operator) == ("vendor_name", "in")
+    assert set(values) == {OUDENVELD, KESTRELWICK}
+
+
 def test_parts_are_asked_for_by_what_their_sheets_declare(read: Read) -> None:
     reading = read("datasheets", "NPN transistors over 60 V in TO-92")
     assert conditions(reading) == [
