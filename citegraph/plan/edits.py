@@ -8,7 +8,7 @@ from citegraph.corpus.filters.filter_operators import operand
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern
-from citegraph.plan.stored_filters import fields_of, inferred, wanted
+from citegraph.plan.stored_filters import fields_of, inferred, printed, wanted
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
 from citegraph.question.phrases import find_phrase
@@ -174,10 +174,7 @@ def edit_filters(
         if clause not in kept
         and (clause.get("operator") not in NEGATIVE or clause.get("field") not in held - several)
     ]
-    said += [
-        f"Now applied: {clause.get('field')} {clause.get('operator')} {clause.get('value')}"
-        for clause in unique
-    ]
+    said += [f"Now applied: {printed(clause, corpus.buckets[bucket])}" for clause in unique]
     return kept + unique, said
 
 

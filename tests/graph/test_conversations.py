@@ -101,6 +101,16 @@ async def test_a_number_or_fact_is_of_what_is_in_view(
     assert said in (await talk(session, *messages))[-1].text
 
 
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        (("invoices from Halbrecht", "only those over 6000"), "Now applied: total amount > 6000"),
+    ],
+)  # fmt: skip
+async def test_what_a_message_changed_is_told(session: Session, messages: tuple[str, ...], told: str) -> None:
+    assert told in [note.message for note in (await talk(session, *messages))[-1].notes]
+
+
 async def test_a_chat_of_four_turns_keeps_what_was_not_changed(session: Session) -> None:
     last = (
         await talk(
