@@ -183,8 +183,10 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
         return True  # "drop the credit notes"
     own = _own_names(bucket, reading, message)
     few = len(terms.content_words(message)) <= FEW
-    counts = few and not reading["asked"] and function_of(message) == "count"  # "how many are left?"
-    if not (own or nouns or reading["noun"]) and (counts or wants_the_same(message)):
+    counts = few and not (own or reading["asked"]) and function_of(message) == "count"  # "how many are left?"
+    # "The same for Aster" puts another name in the place of one, "everything from Aster" asks anew.
+    same = wants_the_same(message) and not (own and cues.WHOLE.search(message))
+    if not (nouns or reading["noun"]) and (counts or same):
         return True
     point = pattern("points").search(message)
     if point and few and not any(start < point.start() for start in own):
@@ -304,6 +306,8 @@ def left_words(bucket: Bucket, reading: Reading, message: str) -> list[str]:
         "condition",
         "than",
         "each",
+        "amount_asked",
+        "interrogative",
         *(f"unit_{unit}" for unit in UNITS),
     )
     found = [match.group() for pattern_of in (said, cues.WHICH) for match in pattern_of.finditer(message)]
@@ -495,8 +499,10 @@ def _edited(
     whole = replaced or (_ends_in_one(plan, turn) and (number is not None or rank is not None))
     changed["only"] = [] if whole else only_of(corpus, turn, plan, part, bucket)
     groups = read_groups(bucket, said)
-    lists = bool(cues.WHICH.search(text) or cues.LIST.search(text))
-    held = against or (not gone and compares(text, filters_changed, lists=lists))
+    # "What about Aster?" asks for no list, and "the same for Aster" compares nothing.
+    same = wants_the_same(message)
+    lists = bool((cues.WHICH.search(text) and not same) or cues.LIST.search(text))
+    held = against or (not gone and compares(text, filters_changed, lists=lists or same))
     made = compared_number(plan, before, part, against, turn, wanted, bucket) if held else None
     if made := made or (None if gone else between_turns(bucket, turn, earlier, text)):
         seen: Plan = {**as_number(changed, made), "per_bucket": plan["per_bucket"]}
@@ -522,7 +528,7 @@ def _edited(
         return formed(changed, shape("list", order=plan.get("order_by"))), lines
     if not filters_changed and not lines:
         lines = [f"“{message[:80]}” changed no condition."]
-    return with_words(changed, name, reading, left), lines
+    return with_words(changed, name, reading, included_among(text, left) if same else left), lines
 
 
 def the_other(turn: Turn, earlier: Turn | None, message: str) -> str:
@@ -724,7 +730,9 @@ def number_asked(
         "max",
     }
     if again and declared is not None and declared.type in COMPUTED:
-        return {"function": left["aggregate"]["function"], "field": declared.name}
+        made = lasting(left["aggregate"])
+        made.pop("having", None)
+        return {**made, "field": declared.name}
     return None
 
 

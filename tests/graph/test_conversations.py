@@ -51,6 +51,9 @@ async def talk(session: Session, *messages: str) -> list[Answer]:
         (("invoices from Kestrelwick in 2024", "Vale, gracias. ¿Y de Brisemarne?"), {"brisemarne-f-2024-087"}),
         (("certificates of Ostrel", "Und welche davon sind mit elliptischen Kurven, also nicht RSA?"), {"ostrel-root-ca-e2"}),
         (("certificates of Ostrel", "narrow that to the ones with an EC key"), {"ostrel-root-ca-e2"}),
+        (("invoices from Halbrecht in 2024", "das gleiche für Oudenveld"), {"oudenveld-of-24-01", "oudenveld-of-24-02"}),
+        (("invoices from Halbrecht in 2024", "la même chose pour Brisemarne"), {"brisemarne-f-2024-087"}),
+        (("total of Halbrecht invoices by month in 2024", "and the same for Kestrelwick", "only those over 2400"), {"kestrelwick-kw-240117", "kestrelwick-kw-240298"}),
         (
             ("contracts with Kestrelwick", "only those of 2023", "No, the other way round: everything but 2023"),
             {"kestrelwick-supply-2024"},
@@ -92,6 +95,11 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
         (("contracts with Mirabund", "how often may the vendor audit it?"), "once"),
         (("contracts with Oudenveld", "Und wie viele Stunden in der Woche wird dort gereinigt?"), "Not found in the document: FACILITY"),
         (("invoices from Kestrelwick", "only those of 2024", "how many are left?"), "is 4 "),
+        (("total of Halbrecht invoices by month in 2024", "and the same for Oudenveld"), "January 2024: sum total amount 1,185.80 EUR"),
+        (("total of Halbrecht invoices by month in 2024", "and the tax?"), "May 2024: sum tax amount 934.80 EUR"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "What about Sungai Teduh?"), "Sum of total amount: 10,759.00 MYR"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "how does that compare with Perrisoke?"), "10,584.00 USD"),
+        (("When is CBC-10904 due?", "und CBC-11260?", "Wie hoch ist der Betrag?"), "2,145.00 USD [cobaltine-cbc-11260]"),
         (("invoices from Oudenveld", "per month?"), "February 2024: sum total amount 1,355.20 EUR"),
     ],
 )  # fmt: skip
