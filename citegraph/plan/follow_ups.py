@@ -478,9 +478,9 @@ def _edited(
     said, function = plain(text), function_of(plain(text))
     against = held_against(reading, bucket, text, turn)
     gone = dropped_fields(bucket, text, before)
+    if both := of_both(bucket, turn, earlier, reading, text):
+        plan = with_part(plan, name, filters=both)
     per_bucket, lines = edited_parts(corpus, plan, text, context, gone, against)
-    both = [] if reading["filters"] else of_both(bucket, turn, earlier, text)
-    per_bucket[name] |= {"filters": both} if both else {}
     changed, part = plan | {"per_bucket": per_bucket}, per_bucket[name]
     filters_changed = part["filters"] != before["filters"]
     # Another set is meant, not a part of the one in view.
@@ -792,9 +792,11 @@ def compared_number(
     return {**made, "sides": [list(before["filters"]), list(part["filters"])]}
 
 
-def of_both(bucket: Bucket, turn: Turn, earlier: Turn | None, message: str) -> list[StoredClause]:
+def of_both(
+    bucket: Bucket, turn: Turn, earlier: Turn | None, reading: Reading, message: str
+) -> list[StoredClause]:
     """Return the conditions that the documents of either of the last two turns meet, which differ in one of them ("both years
-    together"); [] where that is not asked.
+    together"); [] where that is not asked, or a message sets another condition on that field.
     """
     if earlier is None or pattern("both_sets").search(message) is None or pattern("change").search(message):
         return []
@@ -805,6 +807,8 @@ def of_both(bucket: Bucket, turn: Turn, earlier: Turn | None, message: str) -> l
         [item for item in held if item not in rest] for held, rest in ((one, other), (other, one))
     )
     if len(before) != 1 or len(after) != 1 or fields_of(before[0]) != fields_of(after[0]):
+        return []
+    if fields_of(after[0]) & _fields(reading):
         return []
     either: StoredClause = {"mode": "any", "clauses": [before[0], after[0]]}
     return [either if item == after[0] else item for item in other]

@@ -95,6 +95,7 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
         (("contracts with Mirabund", "how often may the vendor audit it?"), "once"),
         (("contracts with Oudenveld", "Und wie viele Stunden in der Woche wird dort gereinigt?"), "Not found in the document: FACILITY"),
         (("invoices from Kestrelwick", "only those of 2024", "how many are left?"), "is 4 "),
+        (("What did we spend with Cobaltine Cloud in 2024?", "and in 2025?", "both together, only those over 2000 USD?"), "6,570.00 USD"),
         (("total of Halbrecht invoices by month in 2024", "and the same for Oudenveld"), "January 2024: sum total amount 1,185.80 EUR"),
         (("total of Halbrecht invoices by month in 2024", "and the tax?"), "May 2024: sum tax amount 934.80 EUR"),
         (("What did we spend with Cobaltine Cloud in 2024?", "What about Sungai Teduh?"), "Sum of total amount: 10,759.00 MYR"),
