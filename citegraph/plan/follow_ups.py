@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
+from typing import NamedTuple
 
 from citegraph.corpus.filters.clause import each_value, typed_filters
 from citegraph.corpus.filters.filter_operators import is_currency, matches
@@ -12,7 +13,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.encoder.multilingual import wants_fact, wants_the_same
 from citegraph.language import terms
 from citegraph.language.claim_tokens import sentence_spans
-from citegraph.language.dates import month_pattern
+from citegraph.language.dates import month_pattern, ordinals
 from citegraph.language.numbers import number_of
 from citegraph.language.terms import SHORT, same_noun
 from citegraph.language.word_tables import pattern
@@ -60,6 +61,7 @@ def left_of(plan: Plan, draft: Draft, *, by_texts: bool = False) -> Left:
         "aggregate": lasting(plan["aggregate"]),
         "order_by": plan.get("order_by"),
         "only": seen if by_texts and len(seen) < VIEW else plan.get("only", []),
+        "among": plan.get("among", []) if plan.get("only") else [],
         "documents": seen,
     }
     return left
@@ -115,19 +117,24 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
         points = pattern("points").search(message) and len(terms.content_words(message)) <= FEW
         return f"{turn['question'].rstrip(' ?.!')}? {message}" if goes_on(message) or points else None
     bucket = corpus.buckets.get(named_in(corpus, turn["buckets"], message)[0])
-    if bucket is None or other_documents(corpus, bucket, message):
+    if bucket is None:
         return None
     first, rest = steps_of(message)
     reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
+    placed = at_place(bucket, reading, turn, first)
+    if placed is None and other_documents(corpus, bucket, message):
+        return None
     # "Thanks. And until when does it run?" is one step.
     if rest and not (reading["filters"] or _rank(bucket, turn, first, None)):
         first, rest = message, ""
         reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
-    goes = leans(bucket, reading, first) or takes_back(turn, bucket, first)
+    goes = placed or leans(bucket, reading, first) or takes_back(turn, bucket, first)
     if not goes and not replaces(corpus, turn, bucket, reading, first):
         return (rest or message) if stays(corpus, turn, bucket, reading, message) else None
     if rest:
         return rest
+    if placed and not says_more(placed):
+        return turn["question"]
     wanted = wanted_of(bucket, reading, message, turn)
     function = function_of(plain(message))
     alone = one_in_view(turn)
@@ -408,7 +415,9 @@ def as_left(plan: Plan, turn: Turn, context: Context) -> Plan:
         ]
         parts[name] = {**parts[name], **kept, "filters": [*hard, *soft]}
     left = turn.get("left", {})
-    form = {key: left[key] for key in ("intent", "kind", "aggregate", "order_by", "only") if key in left}
+    form = {
+        key: left[key] for key in ("intent", "kind", "aggregate", "order_by", "only", "among") if key in left
+    }
     made: Plan = {**plan, "per_bucket": parts, **form}  # type: ignore[typeddict-item]
     made.pop("sides", None)
     return made
@@ -423,6 +432,10 @@ def follow_up(
         earlier: the turn before the last one, None without one.
     """
     turn = turn if turn.get("left") else told_turn(corpus, plan, turn)
+    bucket = corpus.buckets[plan["buckets"][0]]
+    reading = read_question(bucket, corpus.linker, message, context.now)
+    if placed := at_place(bucket, reading, turn, message, earlier):
+        return _placed(corpus, plan, turn, placed, context)
     first, rest = steps_of(message)
     if rest:
         narrowed, lines = _edited(corpus, plan, turn, first, context, earlier)
@@ -435,6 +448,76 @@ def follow_up(
             changed, more = _edited(corpus, asked, seen, rest, context, None)
             return changed, [*lines, *more]
     return _edited(corpus, plan, turn, message, context, earlier)
+
+
+class AtPlace(NamedTuple):
+    """What a message points at by its place among the documents in view: it ("" for no such), its words, those left, and all of them."""
+
+    document: str
+    said: str
+    rest: str
+    view: list[str]
+
+
+def at_place(
+    bucket: Bucket, reading: Reading, turn: Turn, message: str, earlier: Turn | None = None
+) -> AtPlace | None:
+    """Return which of the documents in view a message points at ("VAT of the second one?"), None where it does not.
+
+    "The last one" is the last of those in view, "the last invoice" of all; of one document there is no last one. After one
+    of several others of them may follow ("and the third one?").
+    """
+    if not turn["left"].get("documents") or turn["left"]["aggregate"].get("group_by"):
+        return None
+    places = [word for word in terms.WORD.finditer(message) if _place_of(word[0]) is not None]
+    if len(places) != 1 or reading["filters"] or reading["identifiers"] or read_rank(bucket, message):
+        return None
+    (word,) = places
+    rest = message[word.end() :].lstrip()
+    pointed, place = pattern("option", "points", "be").match(rest), _place_of(word[0]) or 0
+    said, by_field = pointed.group() if pointed else "", False
+    if not pointed and place > 0:  # "the second invoice", "wann ist die zweite fällig?"
+        nouns = [end for noun in bucket.nouns for start, end in find_phrase(rest, noun) if not start]
+        said, rest = rest[: max(nouns, default=0)], rest[max(nouns, default=0) :]
+        asked = field_at_start(bucket, rest)
+        by_field = asked is not None and asked.name in reading["asked"]
+    if not (said or by_field or re.match(r"[,;.?!]|$", rest)):
+        return None
+    views = [one["left"] for one in (turn, earlier) if one and one.get("left")]
+    seen = [held for left in views for held in (left.get("documents", []), left.get("among", []))]
+    view = next((held for held in seen if len(held) > 1), seen[0])
+    found = view[place:][:1] if len(view) > 1 or place == 0 else []
+    return AtPlace("".join(found), f"{word[0]} {said}".strip(), f"{message[: word.start()]}{rest}", view)
+
+
+def _place_of(word: str) -> int | None:
+    """Return the place that a word says, from 0, -1 for the last, None for none."""
+    if pattern("last").fullmatch(word):
+        return -1
+    return ordinals()[word.casefold()] - 1 if word.casefold() in ordinals() else None
+
+
+def says_more(placed: AtPlace) -> bool:
+    """Tell whether a message asks more than which document it points at."""
+    return bool(terms.content_words(pattern("goes_on", "points", "option").sub(" ", placed.rest)))
+
+
+def _placed(
+    corpus: Corpus, plan: Plan, turn: Turn, placed: AtPlace, context: Context
+) -> tuple[Plan, list[str]]:
+    """Return what a message makes of a plan that points at one of the documents in view by its place."""
+    told: list[str] = []
+    if placed.document:
+        only: Plan = {**plan, "only": [placed.document], "among": placed.view, "order_by": None}
+        plan = formed(only, shape("list")) if plan["kind"] == "documents" else only
+        left: Left = {**turn["left"], **shape("list"), "documents": plan["only"]}
+        turn = {**turn, "left": left}
+    else:
+        told = [f"There is no “{placed.said}” among those in view ({len(placed.view)})."]
+    changed, lines = (
+        _edited(corpus, plan, turn, placed.rest, context, None) if says_more(placed) else (plan, [])
+    )
+    return changed, [*told, *lines]
 
 
 def stated_date(corpus: Corpus, bucket: Bucket, turn: Turn, name: str) -> str:

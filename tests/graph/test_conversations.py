@@ -54,6 +54,8 @@ async def talk(session: Session, *messages: str) -> list[Answer]:
         (("invoices from Halbrecht in 2024", "das gleiche für Oudenveld"), {"oudenveld-of-24-01", "oudenveld-of-24-02"}),
         (("invoices from Halbrecht in 2024", "la même chose pour Brisemarne"), {"brisemarne-f-2024-087"}),
         (("total of Halbrecht invoices by month in 2024", "and the same for Kestrelwick", "only those over 2400"), {"kestrelwick-kw-240117", "kestrelwick-kw-240298"}),
+        (("invoices from Cobaltine in 2024", "the second one"), {"cobaltine-cbc-10577"}),
+        (("invoices from Cobaltine in 2024", "the second one", "and the last one?"), {"cobaltine-cbc-11260"}),
         (
             ("contracts with Kestrelwick", "only those of 2023", "No, the other way round: everything but 2023"),
             {"kestrelwick-supply-2024"},
@@ -100,6 +102,9 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
         (("total of Halbrecht invoices by month in 2024", "and the tax?"), "May 2024: sum tax amount 934.80 EUR"),
         (("What did we spend with Cobaltine Cloud in 2024?", "What about Sungai Teduh?"), "Sum of total amount: 10,759.00 MYR"),
         (("What did we spend with Cobaltine Cloud in 2024?", "how does that compare with Perrisoke?"), "10,584.00 USD"),
+        (("invoices from Cobaltine in 2024", "Wann ist die zweite fällig?"), "Due date: 2024-05-01"),
+        (("invoices from Sungai Teduh", "VAT of the second invoice?", "and of the third one?"), "Tax amount: 168.00 MYR"),
+        (("contracts with Kestrelwick", "what is the notice period of the first one?"), "Notice period: 90 days"),
         (("When is CBC-10904 due?", "und CBC-11260?", "Wie hoch ist der Betrag?"), "2,145.00 USD [cobaltine-cbc-11260]"),
         (("invoices from Oudenveld", "per month?"), "February 2024: sum total amount 1,355.20 EUR"),
     ],
@@ -113,6 +118,8 @@ async def test_a_number_or_fact_is_of_what_is_in_view(
 @pytest.mark.parametrize(
     ("messages", "told"),
     [
+        (("What is the total of Driftmoor's invoice?", "VAT of the second one?"), "There is no “second one” among those in view (1)."),
+        (("invoices from Oudenveld", "when is the third one due?"), "There is no “third one” among those in view (2)."),
         (("invoices from Halbrecht", "only those over 6000"), "Now applied: total amount > 6000"),
     ],
 )  # fmt: skip
