@@ -159,13 +159,13 @@ def edit_filters(
     if mode == "add":
         return added(kept, fresh), said
     # What is taken out leaves the rest of the field's values standing.
-    taken = {clause.get("field") for clause in fresh if clause.get("operator") not in NEGATIVE}
+    taken = {clause.get("field", "") for clause in fresh if clause.get("operator") not in NEGATIVE}
     several = {field.name for field in corpus.buckets[bucket].fields if field.type == "keywords"}
     listed = several if mode in ("reply", "narrow") else set()
     kept = [
         clause
         for clause in kept
-        if not inferred(clause) or clause.get("field") not in taken or clause.get("field") in listed
+        if not inferred(clause) or not fields_of(clause) <= taken or fields_of(clause) <= listed
     ]
     held = {clause.get("field") for clause in kept if clause.get("operator") in {"=", "in", "contains"}}
     unique = [

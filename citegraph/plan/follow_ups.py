@@ -10,7 +10,7 @@ from typing import NamedTuple
 from citegraph.corpus.filters.clause import each_value, typed_filters
 from citegraph.corpus.filters.filter_operators import is_currency, matches
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.encoder.multilingual import wants_fact, wants_the_same
+from citegraph.encoder.multilingual import intent_of, wants_fact, wants_the_same
 from citegraph.language import terms
 from citegraph.language.claim_tokens import sentence_spans
 from citegraph.language.dates import month_pattern, ordinals
@@ -58,7 +58,7 @@ def left_of(plan: Plan, draft: Draft, *, by_texts: bool = False) -> Left:
     left: Left = {
         "intent": plan["intent"],
         "kind": plan["kind"],
-        "aggregate": lasting(plan["aggregate"]),
+        "aggregate": by_sides(plan),
         "order_by": plan.get("order_by"),
         "only": seen if by_texts and len(seen) < VIEW else plan.get("only", []),
         "among": plan.get("among", []) if plan.get("only") else [],
@@ -72,6 +72,22 @@ def lasting(number: WantedNumber) -> WantedNumber:
     made = number.copy()
     for once in ("against", "sides"):
         made.pop(once, None)  # type: ignore[misc]
+    return made
+
+
+def by_sides(plan: Plan) -> WantedNumber:
+    """Return the number that lasts of a plan: of two names that were compared it is that of each."""
+    made, sides = lasting(plan["aggregate"]), plan["aggregate"].get("sides", [])
+    apart = {
+        field
+        for side in sides
+        for item in side
+        if any(item not in one for one in sides)
+        for field in fields_of(item)
+    }
+    held = [item for name in plan.get("buckets", [])[:1] for item in plan["per_bucket"][name]["filters"]]
+    if len(apart) == 1 and any(fields_of(item) == apart and item.get("operator") == "in" for item in held):
+        made["group_by"] = sorted(apart)
     return made
 
 
@@ -195,6 +211,8 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     same = wants_the_same(message) and not (own and cues.WHOLE.search(message))
     if not (nouns or reading["noun"]) and (counts or same):
         return True
+    if few and not nouns and len(own) == 1 and cues.COMPARE.match(message):
+        return True  # "versus Aster?"
     point = pattern("points").search(message)
     if point and few and not any(start < point.start() for start in own):
         return True
@@ -582,10 +600,10 @@ def _edited(
     whole = replaced or (_ends_in_one(plan, turn) and (number is not None or rank is not None))
     changed["only"] = [] if whole else only_of(corpus, turn, plan, part, bucket)
     groups = read_groups(bucket, said)
-    # "What about Aster?" asks for no list, and "the same for Aster" compares nothing.
     same = wants_the_same(message)
+    # "What about Aster?" asks for no list.
     lists = bool((cues.WHICH.search(text) and not same) or cues.LIST.search(text))
-    held = against or (not gone and compares(text, filters_changed, lists=lists or same))
+    held = against or (not gone and compares(text, filters_changed, lists=lists))
     made = compared_number(plan, before, part, against, turn, wanted, bucket) if held else None
     if made := made or (None if gone else between_turns(bucket, turn, earlier, text)):
         seen: Plan = {**as_number(changed, made), "per_bucket": plan["per_bucket"]}
@@ -838,7 +856,11 @@ def compares(message: str, filters_changed: bool, *, lists: bool) -> bool:
         return False
     rest = pattern("goes_on").sub("", message, count=1) if goes_on(message) else message
     polar = is_polar(rest.lstrip(" ,")) and pattern("than").search(message)
-    return bool(polar or pattern("change").search(message) or cues.COMPARE.search(message))
+    # "And the same for Aster" compares nothing.
+    said = cues.COMPARE.match(rest.lstrip(" ,")) or (
+        not wants_the_same(message) and (cues.COMPARE.search(message) or intent_of(message) == "compare")
+    )
+    return bool(polar or said or pattern("change").search(message))
 
 
 def compared_number(
@@ -943,7 +965,7 @@ def edited_parts(
         kept, told = edit_filters(corpus, name, part, reading, context, mode_of(text))
         kept = [item for item in kept if not inferred(item) or not fields_of(item) & set(gone)]
         per_bucket[name] = {**part, "filters": kept, "unused": [*part.get("unused", []), *reading["unused"]]}
-        lines += told
+    lines += told
     lines += [f"The condition on {field.replace('_', ' ')} was dropped." for field in gone]
     return per_bucket, lines
 
