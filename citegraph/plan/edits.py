@@ -8,7 +8,7 @@ from citegraph.corpus.filters.filter_operators import operand
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern
-from citegraph.plan.stored_filters import fields_of, inferred, wanted
+from citegraph.plan.stored_filters import fields_of, inferred, printed, wanted
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
 from citegraph.question.phrases import find_phrase
@@ -159,13 +159,13 @@ def edit_filters(
     if mode == "add":
         return added(kept, fresh), said
     # What is taken out leaves the rest of the field's values standing.
-    taken = {clause.get("field") for clause in fresh if clause.get("operator") not in NEGATIVE}
+    taken = {clause.get("field", "") for clause in fresh if clause.get("operator") not in NEGATIVE}
     several = {field.name for field in corpus.buckets[bucket].fields if field.type == "keywords"}
     listed = several if mode in ("reply", "narrow") else set()
     kept = [
         clause
         for clause in kept
-        if not inferred(clause) or clause.get("field") not in taken or clause.get("field") in listed
+        if not inferred(clause) or not fields_of(clause) <= taken or fields_of(clause) <= listed
     ]
     held = {clause.get("field") for clause in kept if clause.get("operator") in {"=", "in", "contains"}}
     unique = [
@@ -174,10 +174,7 @@ def edit_filters(
         if clause not in kept
         and (clause.get("operator") not in NEGATIVE or clause.get("field") not in held - several)
     ]
-    said += [
-        f"Now applied: {clause.get('field')} {clause.get('operator')} {clause.get('value')}"
-        for clause in unique
-    ]
+    said += [f"Now applied: {printed(clause, corpus.buckets[bucket])}" for clause in unique]
     return kept + unique, said
 
 

@@ -5,14 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
+from typing import NamedTuple
 
 from citegraph.corpus.filters.clause import each_value, typed_filters
 from citegraph.corpus.filters.filter_operators import is_currency, matches
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.encoder.multilingual import wants_fact, wants_the_same
+from citegraph.encoder.multilingual import intent_of, wants_fact, wants_the_same
 from citegraph.language import terms
 from citegraph.language.claim_tokens import sentence_spans
-from citegraph.language.dates import month_pattern
+from citegraph.language.dates import month_pattern, ordinals
 from citegraph.language.numbers import number_of
 from citegraph.language.terms import SHORT, same_noun
 from citegraph.language.word_tables import pattern
@@ -57,9 +58,10 @@ def left_of(plan: Plan, draft: Draft, *, by_texts: bool = False) -> Left:
     left: Left = {
         "intent": plan["intent"],
         "kind": plan["kind"],
-        "aggregate": lasting(plan["aggregate"]),
+        "aggregate": by_sides(plan),
         "order_by": plan.get("order_by"),
         "only": seen if by_texts and len(seen) < VIEW else plan.get("only", []),
+        "among": plan.get("among", []) if plan.get("only") else [],
         "documents": seen,
     }
     return left
@@ -70,6 +72,22 @@ def lasting(number: WantedNumber) -> WantedNumber:
     made = number.copy()
     for once in ("against", "sides"):
         made.pop(once, None)  # type: ignore[misc]
+    return made
+
+
+def by_sides(plan: Plan) -> WantedNumber:
+    """Return the number that lasts of a plan: of two names that were compared it is that of each."""
+    made, sides = lasting(plan["aggregate"]), plan["aggregate"].get("sides", [])
+    apart = {
+        field
+        for side in sides
+        for item in side
+        if any(item not in one for one in sides)
+        for field in fields_of(item)
+    }
+    held = [item for name in plan.get("buckets", [])[:1] for item in plan["per_bucket"][name]["filters"]]
+    if len(apart) == 1 and any(fields_of(item) == apart and item.get("operator") == "in" for item in held):
+        made["group_by"] = sorted(apart)
     return made
 
 
@@ -115,19 +133,24 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
         points = pattern("points").search(message) and len(terms.content_words(message)) <= FEW
         return f"{turn['question'].rstrip(' ?.!')}? {message}" if goes_on(message) or points else None
     bucket = corpus.buckets.get(named_in(corpus, turn["buckets"], message)[0])
-    if bucket is None or other_documents(corpus, bucket, message):
+    if bucket is None:
         return None
     first, rest = steps_of(message)
     reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
+    placed = at_place(bucket, reading, turn, first)
+    if placed is None and other_documents(corpus, bucket, message):
+        return None
     # "Thanks. And until when does it run?" is one step.
     if rest and not (reading["filters"] or _rank(bucket, turn, first, None)):
         first, rest = message, ""
         reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
-    goes = leans(bucket, reading, first) or takes_back(turn, bucket, first)
+    goes = placed or leans(bucket, reading, first) or takes_back(turn, bucket, first)
     if not goes and not replaces(corpus, turn, bucket, reading, first):
         return (rest or message) if stays(corpus, turn, bucket, reading, message) else None
     if rest:
         return rest
+    if placed and not says_more(placed):
+        return turn["question"]
     wanted = wanted_of(bucket, reading, message, turn)
     function = function_of(plain(message))
     alone = one_in_view(turn)
@@ -183,9 +206,13 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
         return True  # "drop the credit notes"
     own = _own_names(bucket, reading, message)
     few = len(terms.content_words(message)) <= FEW
-    counts = few and not reading["asked"] and function_of(message) == "count"  # "how many are left?"
-    if not (own or nouns or reading["noun"]) and (counts or wants_the_same(message)):
+    counts = few and not (own or reading["asked"]) and function_of(message) == "count"  # "how many are left?"
+    # "The same for Aster" puts another name in the place of one, "everything from Aster" asks anew.
+    same = wants_the_same(message) and not (own and cues.WHOLE.search(message))
+    if not (nouns or reading["noun"]) and (counts or same):
         return True
+    if few and not nouns and len(own) == 1 and cues.COMPARE.match(message):
+        return True  # "versus Aster?"
     point = pattern("points").search(message)
     if point and few and not any(start < point.start() for start in own):
         return True
@@ -304,6 +331,8 @@ def left_words(bucket: Bucket, reading: Reading, message: str) -> list[str]:
         "condition",
         "than",
         "each",
+        "amount_asked",
+        "interrogative",
         *(f"unit_{unit}" for unit in UNITS),
     )
     found = [match.group() for pattern_of in (said, cues.WHICH) for match in pattern_of.finditer(message)]
@@ -404,7 +433,9 @@ def as_left(plan: Plan, turn: Turn, context: Context) -> Plan:
         ]
         parts[name] = {**parts[name], **kept, "filters": [*hard, *soft]}
     left = turn.get("left", {})
-    form = {key: left[key] for key in ("intent", "kind", "aggregate", "order_by", "only") if key in left}
+    form = {
+        key: left[key] for key in ("intent", "kind", "aggregate", "order_by", "only", "among") if key in left
+    }
     made: Plan = {**plan, "per_bucket": parts, **form}  # type: ignore[typeddict-item]
     made.pop("sides", None)
     return made
@@ -419,6 +450,10 @@ def follow_up(
         earlier: the turn before the last one, None without one.
     """
     turn = turn if turn.get("left") else told_turn(corpus, plan, turn)
+    bucket = corpus.buckets[plan["buckets"][0]]
+    reading = read_question(bucket, corpus.linker, message, context.now)
+    if placed := at_place(bucket, reading, turn, message, earlier):
+        return _placed(corpus, plan, turn, placed, context)
     first, rest = steps_of(message)
     if rest:
         narrowed, lines = _edited(corpus, plan, turn, first, context, earlier)
@@ -431,6 +466,76 @@ def follow_up(
             changed, more = _edited(corpus, asked, seen, rest, context, None)
             return changed, [*lines, *more]
     return _edited(corpus, plan, turn, message, context, earlier)
+
+
+class AtPlace(NamedTuple):
+    """What a message points at by its place among the documents in view: it ("" for no such), its words, those left, and all of them."""
+
+    document: str
+    said: str
+    rest: str
+    view: list[str]
+
+
+def at_place(
+    bucket: Bucket, reading: Reading, turn: Turn, message: str, earlier: Turn | None = None
+) -> AtPlace | None:
+    """Return which of the documents in view a message points at ("VAT of the second one?"), None where it does not.
+
+    "The last one" is the last of those in view, "the last invoice" of all; of one document there is no last one. After one
+    of several others of them may follow ("and the third one?").
+    """
+    if not turn["left"].get("documents") or turn["left"]["aggregate"].get("group_by"):
+        return None
+    places = [word for word in terms.WORD.finditer(message) if _place_of(word[0]) is not None]
+    if len(places) != 1 or reading["filters"] or reading["identifiers"] or read_rank(bucket, message):
+        return None
+    (word,) = places
+    rest = message[word.end() :].lstrip()
+    pointed, place = pattern("option", "points", "be").match(rest), _place_of(word[0]) or 0
+    said, by_field = pointed.group() if pointed else "", False
+    if not pointed and place > 0:  # "the second invoice", "wann ist die zweite fällig?"
+        nouns = [end for noun in bucket.nouns for start, end in find_phrase(rest, noun) if not start]
+        said, rest = rest[: max(nouns, default=0)], rest[max(nouns, default=0) :]
+        asked = field_at_start(bucket, rest)
+        by_field = asked is not None and asked.name in reading["asked"]
+    if not (said or by_field or re.match(r"[,;.?!]|$", rest)):
+        return None
+    views = [one["left"] for one in (turn, earlier) if one and one.get("left")]
+    seen = [held for left in views for held in (left.get("documents", []), left.get("among", []))]
+    view = next((held for held in seen if len(held) > 1), seen[0])
+    found = view[place:][:1] if len(view) > 1 or place == 0 else []
+    return AtPlace("".join(found), f"{word[0]} {said}".strip(), f"{message[: word.start()]}{rest}", view)
+
+
+def _place_of(word: str) -> int | None:
+    """Return the place that a word says, from 0, -1 for the last, None for none."""
+    if pattern("last").fullmatch(word):
+        return -1
+    return ordinals()[word.casefold()] - 1 if word.casefold() in ordinals() else None
+
+
+def says_more(placed: AtPlace) -> bool:
+    """Tell whether a message asks more than which document it points at."""
+    return bool(terms.content_words(pattern("goes_on", "points", "option").sub(" ", placed.rest)))
+
+
+def _placed(
+    corpus: Corpus, plan: Plan, turn: Turn, placed: AtPlace, context: Context
+) -> tuple[Plan, list[str]]:
+    """Return what a message makes of a plan that points at one of the documents in view by its place."""
+    told: list[str] = []
+    if placed.document:
+        only: Plan = {**plan, "only": [placed.document], "among": placed.view, "order_by": None}
+        plan = formed(only, shape("list")) if plan["kind"] == "documents" else only
+        left: Left = {**turn["left"], **shape("list"), "documents": plan["only"]}
+        turn = {**turn, "left": left}
+    else:
+        told = [f"There is no “{placed.said}” among those in view ({len(placed.view)})."]
+    changed, lines = (
+        _edited(corpus, plan, turn, placed.rest, context, None) if says_more(placed) else (plan, [])
+    )
+    return changed, [*told, *lines]
 
 
 def stated_date(corpus: Corpus, bucket: Bucket, turn: Turn, name: str) -> str:
@@ -474,9 +579,9 @@ def _edited(
     said, function = plain(text), function_of(plain(text))
     against = held_against(reading, bucket, text, turn)
     gone = dropped_fields(bucket, text, before)
+    if both := of_both(bucket, turn, earlier, reading, text):
+        plan = with_part(plan, name, filters=both)
     per_bucket, lines = edited_parts(corpus, plan, text, context, gone, against)
-    both = [] if reading["filters"] else of_both(bucket, turn, earlier, text)
-    per_bucket[name] |= {"filters": both} if both else {}
     changed, part = plan | {"per_bucket": per_bucket}, per_bucket[name]
     filters_changed = part["filters"] != before["filters"]
     # Another set is meant, not a part of the one in view.
@@ -495,7 +600,9 @@ def _edited(
     whole = replaced or (_ends_in_one(plan, turn) and (number is not None or rank is not None))
     changed["only"] = [] if whole else only_of(corpus, turn, plan, part, bucket)
     groups = read_groups(bucket, said)
-    lists = bool(cues.WHICH.search(text) or cues.LIST.search(text))
+    same = wants_the_same(message)
+    # "What about Aster?" asks for no list.
+    lists = bool((cues.WHICH.search(text) and not same) or cues.LIST.search(text))
     held = against or (not gone and compares(text, filters_changed, lists=lists))
     made = compared_number(plan, before, part, against, turn, wanted, bucket) if held else None
     if made := made or (None if gone else between_turns(bucket, turn, earlier, text)):
@@ -522,7 +629,7 @@ def _edited(
         return formed(changed, shape("list", order=plan.get("order_by"))), lines
     if not filters_changed and not lines:
         lines = [f"“{message[:80]}” changed no condition."]
-    return with_words(changed, name, reading, left), lines
+    return with_words(changed, name, reading, included_among(text, left) if same else left), lines
 
 
 def the_other(turn: Turn, earlier: Turn | None, message: str) -> str:
@@ -724,7 +831,9 @@ def number_asked(
         "max",
     }
     if again and declared is not None and declared.type in COMPUTED:
-        return {"function": left["aggregate"]["function"], "field": declared.name}
+        made = lasting(left["aggregate"])
+        made.pop("having", None)
+        return {**made, "field": declared.name}
     return None
 
 
@@ -747,7 +856,11 @@ def compares(message: str, filters_changed: bool, *, lists: bool) -> bool:
         return False
     rest = pattern("goes_on").sub("", message, count=1) if goes_on(message) else message
     polar = is_polar(rest.lstrip(" ,")) and pattern("than").search(message)
-    return bool(polar or pattern("change").search(message) or cues.COMPARE.search(message))
+    # "And the same for Aster" compares nothing.
+    said = cues.COMPARE.match(rest.lstrip(" ,")) or (
+        not wants_the_same(message) and (cues.COMPARE.search(message) or intent_of(message) == "compare")
+    )
+    return bool(polar or said or pattern("change").search(message))
 
 
 def compared_number(
@@ -784,9 +897,11 @@ def compared_number(
     return {**made, "sides": [list(before["filters"]), list(part["filters"])]}
 
 
-def of_both(bucket: Bucket, turn: Turn, earlier: Turn | None, message: str) -> list[StoredClause]:
+def of_both(
+    bucket: Bucket, turn: Turn, earlier: Turn | None, reading: Reading, message: str
+) -> list[StoredClause]:
     """Return the conditions that the documents of either of the last two turns meet, which differ in one of them ("both years
-    together"); [] where that is not asked.
+    together"); [] where that is not asked, or a message sets another condition on that field.
     """
     if earlier is None or pattern("both_sets").search(message) is None or pattern("change").search(message):
         return []
@@ -797,6 +912,8 @@ def of_both(bucket: Bucket, turn: Turn, earlier: Turn | None, message: str) -> l
         [item for item in held if item not in rest] for held, rest in ((one, other), (other, one))
     )
     if len(before) != 1 or len(after) != 1 or fields_of(before[0]) != fields_of(after[0]):
+        return []
+    if fields_of(after[0]) & _fields(reading):
         return []
     either: StoredClause = {"mode": "any", "clauses": [before[0], after[0]]}
     return [either if item == after[0] else item for item in other]
@@ -848,7 +965,7 @@ def edited_parts(
         kept, told = edit_filters(corpus, name, part, reading, context, mode_of(text))
         kept = [item for item in kept if not inferred(item) or not fields_of(item) & set(gone)]
         per_bucket[name] = {**part, "filters": kept, "unused": [*part.get("unused", []), *reading["unused"]]}
-        lines += told
+    lines += told
     lines += [f"The condition on {field.replace('_', ' ')} was dropped." for field in gone]
     return per_bucket, lines
 

@@ -151,7 +151,7 @@ class Plan(Shape, total=False):
     """How the question is answered; `label` and `question` stand in the plan of one side of a comparison.
 
     `kind` is "documents" (a set by the database) or "passages"; `set` what is wanted of the documents that a name leads to which
-    must be found first; `only` limits to documents; `metadata` False while the
+    must be found first; `only` limits to documents, `among` are those of which one was pointed at by its place; `metadata` False while the
     metadata store is down; `resolved` marks a set whose conditions a reader put together; `silent` that the document
     does not hold what is asked; `described` words that the text of each must hold, `lacking` words that it must not; `worded` the words, with ___ in the place of a name, by which documents are grouped; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
     """
@@ -162,6 +162,7 @@ class Plan(Shape, total=False):
     strategy: Literal["keyword", "semantic", "hybrid"]
     queries: list[str]
     only: list[str]
+    among: list[str]
     rows: list[RowsWanted]
     set: Shape
     sides: list[Side]
@@ -548,6 +549,7 @@ class Left(Shape, total=False):
 
     kind: Literal["documents", "passages"]
     only: list[str]
+    among: list[str]
     documents: list[str]
 
 

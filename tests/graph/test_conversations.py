@@ -51,6 +51,11 @@ async def talk(session: Session, *messages: str) -> list[Answer]:
         (("invoices from Kestrelwick in 2024", "Vale, gracias. ¿Y de Brisemarne?"), {"brisemarne-f-2024-087"}),
         (("certificates of Ostrel", "Und welche davon sind mit elliptischen Kurven, also nicht RSA?"), {"ostrel-root-ca-e2"}),
         (("certificates of Ostrel", "narrow that to the ones with an EC key"), {"ostrel-root-ca-e2"}),
+        (("invoices from Halbrecht in 2024", "das gleiche für Oudenveld"), {"oudenveld-of-24-01", "oudenveld-of-24-02"}),
+        (("invoices from Halbrecht in 2024", "la même chose pour Brisemarne"), {"brisemarne-f-2024-087"}),
+        (("total of Halbrecht invoices by month in 2024", "and the same for Kestrelwick", "only those over 2400"), {"kestrelwick-kw-240117", "kestrelwick-kw-240298"}),
+        (("invoices from Cobaltine in 2024", "the second one"), {"cobaltine-cbc-10577"}),
+        (("invoices from Cobaltine in 2024", "the second one", "and the last one?"), {"cobaltine-cbc-11260"}),
         (
             ("contracts with Kestrelwick", "only those of 2023", "No, the other way round: everything but 2023"),
             {"kestrelwick-supply-2024"},
@@ -92,6 +97,20 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
         (("contracts with Mirabund", "how often may the vendor audit it?"), "once"),
         (("contracts with Oudenveld", "Und wie viele Stunden in der Woche wird dort gereinigt?"), "Not found in the document: FACILITY"),
         (("invoices from Kestrelwick", "only those of 2024", "how many are left?"), "is 4 "),
+        (("What did we spend with Cobaltine Cloud in 2024?", "and in 2025?", "both together, only those over 2000 USD?"), "6,570.00 USD"),
+        (("total of Halbrecht invoices by month in 2024", "and the same for Oudenveld"), "January 2024: sum total amount 1,185.80 EUR"),
+        (("total of Halbrecht invoices by month in 2024", "and the tax?"), "May 2024: sum tax amount 934.80 EUR"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "What about Sungai Teduh?"), "Sum of total amount: 10,759.00 MYR"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "versus Oudenveld?"), "Oudenveld Facility B.V.: sum of total amount: 2,541.00 EUR"),
+        (("total of Halbrecht invoices by month in 2024", "verglichen mit Oudenveld?"), "Difference: 9,882.60 EUR"),
+        (("Wat is het totaal van Oudenveld in 2024?", "vergeleken met Halbrecht?"), "Difference: 9,882.60 EUR"),
+        (("Compare the totals of Cobaltine and Halbrecht in 2024", "only those over 2000"), "Cobaltine Cloud Inc.: sum total amount 4,290.00 USD"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "and in 2025?", "both together?", "and in 2024 alone?"), "8,010.00 USD"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "how does that compare with Perrisoke?"), "10,584.00 USD"),
+        (("invoices from Cobaltine in 2024", "Wann ist die zweite fällig?"), "Due date: 2024-05-01"),
+        (("invoices from Sungai Teduh", "VAT of the second invoice?", "and of the third one?"), "Tax amount: 168.00 MYR"),
+        (("contracts with Kestrelwick", "what is the notice period of the first one?"), "Notice period: 90 days"),
+        (("When is CBC-10904 due?", "und CBC-11260?", "Wie hoch ist der Betrag?"), "2,145.00 USD [cobaltine-cbc-11260]"),
         (("invoices from Oudenveld", "per month?"), "February 2024: sum total amount 1,355.20 EUR"),
     ],
 )  # fmt: skip
@@ -99,6 +118,18 @@ async def test_a_number_or_fact_is_of_what_is_in_view(
     session: Session, messages: tuple[str, ...], said: str
 ) -> None:
     assert said in (await talk(session, *messages))[-1].text
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        (("What is the total of Driftmoor's invoice?", "VAT of the second one?"), "There is no “second one” among those in view (1)."),
+        (("invoices from Oudenveld", "when is the third one due?"), "There is no “third one” among those in view (2)."),
+        (("invoices from Halbrecht", "only those over 6000"), "Now applied: total amount > 6000"),
+    ],
+)  # fmt: skip
+async def test_what_a_message_changed_is_told(session: Session, messages: tuple[str, ...], told: str) -> None:
+    assert told in [note.message for note in (await talk(session, *messages))[-1].notes]
 
 
 async def test_a_chat_of_four_turns_keeps_what_was_not_changed(session: Session) -> None:
