@@ -293,6 +293,17 @@ def near_windows(
     return [(start, end) for (_, start, end), _ in near[:limit]]
 
 
+def likeliest(finder: Finder, question: str, text: str) -> Passage | None:
+    """Return the characters in a document's first `READ` windows that answer likeliest, with their margin; None without text."""
+    windows = _windows(text)[:READ]
+    if not windows:
+        return None
+    spans = finder.find(question, [text[start:end] for start, end in windows])
+    best = max(range(len(windows)), key=lambda place: spans[place].margin)
+    start, end = windows[best][0] + spans[best].start, windows[best][0] + spans[best].end
+    return Passage(start, end, text[start:end], spans[best].margin)
+
+
 def _windows(text: str) -> list[tuple[int, int]]:
     """Return the spans of a text's lines, joined up to `WINDOW` characters."""
     windows: list[tuple[int, int]] = []

@@ -11,7 +11,7 @@ from cachetools import LRUCache, cached
 
 from citegraph.answer.cited_spans import cell, cite_values, line_end
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
-from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, read, read_whole
+from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, likeliest, read, read_whole
 from citegraph.citations.prompt_injection import both_blanked, without_addressed, without_orders
 from citegraph.citations.quotations import quotable
 from citegraph.corpus.schema.bucket import Bucket, show
@@ -26,7 +26,7 @@ from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, measure_of
 from citegraph.question.functions import counted_at
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import conditions_among, find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import CitedSpan, Draft, Plan, Reading, Values
@@ -96,6 +96,10 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     # Of a document that is chosen already a field may be asked by which another one was found.
     chosen: Reading = {**part, "filters": []} if plan.get("only") else part
     stated = stated_values(bucket, document, values, chosen, question)
+    if not stated and PERSON.search(question) and corpus.finder:
+        beside = [word for word in part.get("terms", []) if word not in words(title)]
+        if len(conditions_among(question, beside)) <= 1:  # a verb at most
+            stated = pointed_at(corpus.finder, question, document, bucket, values)
     places = {name: cite_values(corpus, bucket, document, {name: value}) for name, value in stated.items()}
     passages = tuple(answering(corpus, bucket, document, question, named))
     if not stated:
@@ -328,6 +332,22 @@ def _has_its_amount(document: Document, part: Reading) -> bool:
     )
 
 
+def pointed_at(finder: Finder, question: str, document: Document, bucket: Bucket, values: Values) -> Json:
+    """Return the list of names that holds what the finder takes for the answer to "who", so that all of them are said."""
+    found = likeliest(finder, question, document.text)
+    if found is None or found.score < POINTED:
+        return {}
+    return {
+        name: held
+        for name, held in values.items()
+        if isinstance(held, tuple)
+        and name not in bucket.naming_fields
+        and any(isinstance(item, str) and item in found.text for item in held)
+    }
+
+
+POINTED = 1.0
+"""Margin from which the finder's span is the answer when a field holds it, too."""
 NUMBERS = frozenset({"money", "integer", "decimal", "quantity"})
 """Types of field that answer "how many"."""
 

@@ -2,10 +2,11 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 
 from citegraph.encoder.multilingual import SAID, is_no_condition
 from citegraph.evidence.next_calls import enough
-from citegraph.evidence.sets_by_texts import BY_WORDS, listed_by_evidence
+from citegraph.evidence.sets_by_texts import BY_WORDS, evidence_set, listed_by_evidence
 from citegraph.language import terms
 from citegraph.plan.stored_filters import (
     bucket_filters,
@@ -90,6 +91,26 @@ def each_of_several(corpus: Corpus, plan: Plan) -> Decision | None:
     others = [item for item in listed if item not in hubs] if len(hubs) == 1 else listed
     either: StoredClause = {"mode": "any", "clauses": others}
     return _met(corpus, plan, [*rest, *(hubs if len(hubs) == 1 else ()), either], "")
+
+
+async def printed_apiece(corpus: Corpus, plan: Plan, question: str, words: Sequence[str]) -> list[str]:
+    """Return the documents that print one of several names ("with Belt, Corin and Dale"), [] where one of them is in none."""
+    spots = sorted(
+        match.span() for match in re.finditer(r"[^\W_]+", question) if terms.bare(match[0]) in words
+    )
+    names: list[list[int]] = []
+    for start, end in spots:
+        if names and not question[names[-1][1] : start].strip():
+            names[-1][1] = end
+        else:
+            names.append([start, end])
+    if len(names) < SEVERAL:
+        return []
+    held = [
+        await evidence_set(corpus, plan, list(map(terms.bare, question[start:end].split())))
+        for start, end in names
+    ]
+    return list(dict.fromkeys(doc_id for ids in held for doc_id in ids)) if all(held) else []
 
 
 def _met(corpus: Corpus, plan: Plan, filters: list[StoredClause], partial: str) -> Decision | None:

@@ -60,7 +60,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     chosen = not (asks_fact(corpus, plan, state["question"]) or identifies(state["question"], missing))
     chosen = chosen and chosen_by_kind(corpus, plan, candidates)
     if missing and not subject and not plan.get("only") and not spent(state, context):
-        found = await elsewhere(corpus, state, context, missing)
+        found = await elsewhere(corpus, state, context, [*missing, *subjects(corpus, plan, candidates)])
         if found is not None:
             return found
     if missing and chosen:
@@ -201,6 +201,16 @@ def named_subject(corpus: Corpus, plan: Plan, candidates: Candidates) -> bool:
         clause.get("field") in naming and clause.get("operator") in {"=", "in"}
         for clause in plan["per_bucket"].get(bucket.name, {}).get("filters", [])
     )
+
+
+def subjects(corpus: Corpus, plan: Plan, candidates: Candidates) -> list[str]:
+    """Return the words of the names by which documents were chosen: another bucket that lacks them is about others."""
+    if not candidates.matched:
+        return []
+    part = plan["per_bucket"].get(candidates.ranked[0].bucket)
+    entities = corpus.buckets[candidates.ranked[0].bucket].entity_fields
+    said = [item["text"] for item in (part or {"mentions": []})["mentions"] if item["field"] in entities]
+    return content_words(" ".join(said))
 
 
 PARTNER = re.compile(alternation("asking", "partner"), re.IGNORECASE)

@@ -9,7 +9,7 @@ from citegraph.corpus.filters.clause import Clause, typed_filters
 from citegraph.corpus.index.searcher import holds
 from citegraph.corpus.schema.bucket import Identifier
 from citegraph.encoder.multilingual import SAID, tag_question
-from citegraph.evidence.empty_sets import met_otherwise
+from citegraph.evidence.empty_sets import met_otherwise, printed_apiece
 from citegraph.evidence.names_in_texts import names_in_texts, worded
 from citegraph.evidence.next_calls import enough, moved, nothing_found
 from citegraph.evidence.questions_back import facets_question, may_ask
@@ -191,6 +191,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     unknown = unknown or await held_by_none(corpus, plan, state["question"])
     if unknown and matched:
         found = await evidence_set(corpus, plan, unknown)
+        found = found or await printed_apiece(corpus, plan, state["question"], unknown)
         if not found:
             return await moved(corpus, state, context, unknown) or await nothing_found(
                 corpus, state, context, unknown

@@ -188,9 +188,24 @@ COUNTED_IN_WORDS = 20
 
 
 def amounts_in(reader: Reader) -> list[Amount]:
-    """Return the amounts of the question, in order."""
+    """Return the amounts of the question; a code that is an ordinary word ("top 3") is a currency only where one is stored."""
+    found = []
     amounts = [*find_amounts(reader.question), *in_words(reader.question)]
-    return sorted(amounts, key=lambda amount: amount.span)
+    for amount in sorted(amounts, key=lambda amount: amount.span):
+        mark = re.search(r"[^\W\d_]{2,}", amount.text)
+        number = re.search(r"[\d.,'’\u00a0\u202f ]*\d", amount.text)
+        if (
+            mark
+            and number
+            and amount.money.currency
+            and not is_currency_word(reader, mark.group(), amount.money.currency)
+        ):
+            start = amount.span[0] + reader.question[slice(*amount.span)].index(number.group().strip())
+            digits = number.group().strip()
+            found.append(Amount(Money(amount.money.amount), digits, (start, start + len(digits))))
+        else:
+            found.append(amount)
+    return found
 
 
 def is_currency_word(reader: Reader, word: str, code: str) -> bool:
@@ -294,6 +309,14 @@ def read_spoken_numbers(reader: Reader) -> None:
     """Add the clauses of numbers that surely speak of an integer or decimal field without its word."""
     names = plain_numbers(reader.bucket)
     amounts = [amount for amount in amounts_in(reader) if names and _is_plain(reader, amount)]
+    if pair := range_of(reader.question, amounts):
+        low, high = pair
+        meant = spoken_of(reader.bucket, reader.question, low.span[0], high.span[1], among=names)
+        declared = reader.bucket.field(meant or "")
+        values = [_value(declared, low), _value(declared, high)] if declared else [None]
+        if declared is not None and None not in values:
+            lead = RANGE.search(reader.question[: low.span[0]])
+            _add(reader, declared, "between", values, (lead.start() if lead else low.span[0], high.span[1]))
     for amount in amounts:
         meant = spoken_of(reader.bucket, reader.question, *amount.span, among=names)
         declared = reader.bucket.field(meant or "")

@@ -131,6 +131,20 @@ def runs(bucket: Bucket, question: str) -> Iterator[Spoken]:
         yield Spoken(begun[0], begun[1], bucket.fields[begun[2]].name, begun[3])
 
 
+def is_doubted(bucket: Bucket, question: str, run: Spoken) -> bool:
+    """Tell whether a word beside a run speaks of another field: "the maximum supply voltage" asks for one thing."""
+    words = words_of(bucket, question)
+    beside = [
+        shares.sum(axis=1)
+        for start, end, shares in words
+        if (end <= run.start and question[end : run.start].isspace())
+        or (start >= run.end and question[run.end : start].isspace())
+    ]
+    return any(
+        share.max() >= RIVAL and bucket.fields[int(share.argmax())].name != run.field for share in beside
+    )
+
+
 def understood(bucket: Bucket, question: str, *, besides: Collection[str] = ()) -> Bucket:
     """Return a bucket's declaration with the words of a question that surely speak of a field among that field's words.
 
@@ -153,7 +167,7 @@ def understood(bucket: Bucket, question: str, *, besides: Collection[str] = ()) 
         declared = bucket.field(run.field)
         if declared is None or run.field in besides or (run.role == "condition" and declared.is_string):
             continue
-        if run.role == "wanted" and declared.type != "date":
+        if run.role == "wanted" and (declared.type != "date" or is_doubted(bucket, question, run)):
             continue
         if any(
             find_phrase(question[run.start : run.end], word)

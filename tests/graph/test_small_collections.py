@@ -156,6 +156,7 @@ FRAME = (
         ("datasheets", {"a.txt": LAMP}, "how heavy is the TR-40 lantern?", "1.7 kg", "6 W"),
         ("datasheets", {"a.txt": LAMP}, "Welche Versorgungsspannung braucht die TR-40?", "Not found", ""),
         ("invoices", TWICE, "the Birch invoices of June 2024, no wait, of May 2024", "BI-7", "BI-8"),
+        ("contracts", PAIRS, "Auk made agreements with Tern, Wren and Gannet. Which ones?", "3 documents", ""),
         ("generic", STOLEN, "Which advisories are about crates that were after tokens of Medlar users?", "[a]", "[b]"),
         ("generic", STOLEN, 'advisories of that guy "Wexcombe"', "[c]", "[a]"),
         ("datasheets", REACHES, "which sheets are specified with a reach of 40 km (not the 80 ones)?", "[a]", "[b]"),
