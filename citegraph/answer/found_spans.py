@@ -299,9 +299,9 @@ def likeliest(finder: Finder, question: str, text: str) -> Passage | None:
     if not windows:
         return None
     spans = finder.find(question, [text[start:end] for start, end in windows])
-    best = max(range(len(windows)), key=lambda place: spans[place].margin)
+    best = max(range(len(windows)), key=lambda place: spans[place].logit)
     start, end = windows[best][0] + spans[best].start, windows[best][0] + spans[best].end
-    return Passage(start, end, text[start:end], spans[best].margin)
+    return Passage(start, end, text[start:end], spans[best].logit)
 
 
 def _windows(text: str) -> list[tuple[int, int]]:

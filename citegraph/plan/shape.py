@@ -28,6 +28,7 @@ from citegraph.question import cues
 from citegraph.question.functions import asks, number_said
 from citegraph.question.groups import MONEY, limit_before, periods_asked, read_groups, top_group
 from citegraph.question.intent import counts_documents, settle_intent
+from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
 from citegraph.question.spoken_of import understood
@@ -95,7 +96,8 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
         intent, aggregate = ("compute", function) if sides else (intent, aggregate)
     if sides and not aggregate.get("top"):
         aggregate = {"function": aggregate["function"], "field": aggregate["field"], "sides": sides}
-    whole = shape(intent, aggregate, order)
+    without = lacks(lead["filters"], aggregate["field"])
+    whole = shape("list", order=order) if without else shape(intent, aggregate, order)
     if read is not None and not sides and not aggregate.get("group_by"):
         whole = _as_tagged(bucket, question, lead, whole, read)
     intent, aggregate, order = whole["intent"], whole["aggregate"], whole["order_by"]
@@ -103,13 +105,19 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
         order
         and order["limit"] != 1
         and not made
-        and aggregate["function"] in {"none", "max", "min"}
+        and (aggregate["function"] in {"none", "max", "min"} or _only_orders(question, rank))
         and intent != "compare"
     ):
         return shape("list", order=order)
     if intent == "qa" and order and lead["noun"] and not names_one(bucket, lead):
         intent = "list"
     return shape(intent, aggregate, order)
+
+
+def _only_orders(question: str, rank: Rank | None) -> bool:
+    """Tell whether "total" only says by what so many are ranked: "all invoices, top 2 by total"."""
+    ranked = rank is not None and rank.named and rank.limit > 1 and rank.text
+    return bool(ranked) and not asks(question.partition(str(ranked))[0], "sum")
 
 
 def _as_tagged(bucket: Bucket, question: str, lead: Reading, made: Shape, read: Intent) -> Shape:

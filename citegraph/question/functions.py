@@ -7,6 +7,7 @@ from functools import cache
 
 from citegraph.encoder.multilingual import Intent, intent_of
 from citegraph.language import terms
+from citegraph.language.numbers import find_spelled
 from citegraph.language.word_tables import pattern, source
 
 FUNCTIONS = ("share", "median", "average", "count", "max", "min", "sum")
@@ -63,10 +64,21 @@ def spans(question: str, function: str) -> Iterator[tuple[int, int]]:
     for match in pattern(*KINDS[function]).finditer(question):
         apiece = function == "share" and pattern("each", after=r"\s+$").search(question[: match.start()])
         # "The price per share"; "invoices that came to more than 500".
-        if not apiece:
+        if not apiece and not (function == "sum" and bounds(question, match.end())):
             yield match.span()
     if function == "sum":
         yield from billing(question)
+
+
+def bounds(question: str, place: int) -> bool:
+    """Tell whether a bound of a number follows at a place: "more than 500", "über 6000", or the blanks of one (`plain`)."""
+    if question.startswith(BLANKS, place):
+        return True
+    bound = pattern("more", "less", "least", "most", "exceeds", "undercuts", before=r"\s+").match(
+        question, place
+    )
+    near = question[bound.end() : bound.end() + NEAR] if bound else ""
+    return re.search(r"\d", near) is not None or bool(find_spelled(near))
 
 
 BLANKS = " " * 6

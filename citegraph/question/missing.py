@@ -16,6 +16,7 @@ from citegraph.question.negation import denying, odd_words
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 from citegraph.question.spoken_of import runs, values_in
+from citegraph.run.state_types import StoredClause
 
 _SMALL = (
     rf"\s+(?:(?:{alternation('asking', 'before_a_field')}|{alternation('asking', 'both')})\s+|%s\s+){{0,2}}"
@@ -288,3 +289,10 @@ def _read_states(reader: Reader, coverage: dict[str, float]) -> None:
 
 _WHEN = rf"\b(?:{alternation('asking', 'about_a_state')})\b[^.;]*$"
 """A question about the state itself: "when was it withdrawn?"."""
+
+
+def lacks(filters: list[StoredClause], field: str | None) -> bool:
+    """Tell whether stored filters ask for documents that do not state a field: there is nothing to sum in them."""
+    return field is not None and any(
+        clause.get("operator") == "missing" and clause.get("field") == field for clause in filters
+    )

@@ -61,6 +61,8 @@ def read_rank(bucket: Bucket, question: str) -> Rank | None:
     if in_order := _sorted(bucket, question):
         return in_order
     said_in_digits = in_digits(question)
+    if most := _with_most(bucket, said_in_digits):
+        return most
     for form in _forms():
         match = form.search(said_in_digits)
         if match is None:
@@ -75,6 +77,22 @@ def read_rank(bucket: Bucket, question: str) -> Rank | None:
         text = question[match.start() : match.end()]
         return Rank(field, kind in FALLING, limit, group, text, named is not None)
     return _extreme_date(bucket, question)
+
+
+def _with_most(bucket: Bucket, question: str) -> Rank | None:
+    """Return the order of "the 3 concerts with the most seats"."""
+    for match in _most().finditer(question):
+        found = field_at_start(bucket, question[match.end() :])
+        if found is not None:
+            said = question[match.start() : match.end()]
+            return Rank(found.name, match["most"] is not None, int(match["number"]), text=said)
+    return None
+
+
+@cache
+def _most() -> re.Pattern[str]:
+    most = alternation("asking", "most_or_least")
+    return re.compile(rf"(?<![\w.]){NUMBER}\s+(?:\w+\s+){{1,4}}(?:{most})\s+", re.IGNORECASE)
 
 
 def ranked_number(question: str) -> tuple[int, int] | None:

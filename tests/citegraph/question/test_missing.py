@@ -6,7 +6,7 @@ import pytest
 
 from citegraph.corpus.filters.clause import Clause, typed_filters
 from citegraph.corpus.schema.bucket import load_buckets
-from citegraph.question.missing import read_presence
+from citegraph.question.missing import lacks, read_presence
 from citegraph.question.reading import Reader
 from tests.node_runtime import Read
 
@@ -34,6 +34,14 @@ def test_a_field_that_is_not_stated_is_a_condition(
         if isinstance(clause, Clause) and clause.operator == "missing"
     ]
     assert found == ([field] if field else [])
+
+
+def test_nothing_is_summed_over_documents_without_the_amount() -> None:
+    missing = [{"field": "total", "operator": "missing"}]
+    assert lacks(missing, "total")
+    assert not lacks(missing, "tax")
+    assert not lacks(missing, None)
+    assert not lacks([{"field": "total", "operator": ">"}], "total")
 
 
 @pytest.mark.parametrize(
