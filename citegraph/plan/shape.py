@@ -8,6 +8,7 @@ from citegraph.encoder.multilingual import NUMBERS, Intent, asked_span, tag_ques
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.numbers_asked import (
+    COMPUTED,
     amount_counted,
     days_asked,
     field_asked,
@@ -27,7 +28,7 @@ from citegraph.plan.unbound import unmentioned
 from citegraph.question import cues
 from citegraph.question.functions import asks, number_said
 from citegraph.question.groups import MONEY, limit_before, periods_asked, read_groups, top_group
-from citegraph.question.intent import counts_documents, settle_intent
+from citegraph.question.intent import compared_names, counts_documents, settle_intent
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
@@ -57,16 +58,17 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
     rank = read_rank(bucket, question)
     order: OrderBy | None = None
     if rank and rank.group is None:
-        field = rank.field
+        field = rank.field if rank.named else _bounded_field(bucket, lead) or rank.field
         order = {"field": field, "descending": rank.descending, "limit": rank.limit} if field else None
     if decomposition["intent"] == "summarize":
         return shape(intent, aggregate)
     made = _number(bucket, question, lead, rank, intent)
     if made is not None:
         intent, aggregate = "compute", made
+    groups = read_groups(bucket, question) or compared_names(bucket, question, intent, lead)
     groups = [
         name
-        for name in read_groups(bucket, question)
+        for name in groups
         if aggregate["function"] != "share" and not _is_valued(bucket, question, name, lead)
     ]
     if groups and not (made and made.get("group_by")):
@@ -110,6 +112,8 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Rea
     ):
         return shape("list", order=order)
     if intent == "qa" and order and lead["noun"] and not names_one(bucket, lead):
+        intent = "list"
+    if intent == "qa" and which_one(bucket, question, lead):
         intent = "list"
     return shape(intent, aggregate, order)
 
@@ -226,6 +230,16 @@ def asks_for_kind(bucket: Bucket, question: str, lead: Reading) -> bool:
     return span is not None and any(find_phrase(question[slice(*span)], kind) for kind in kinds)
 
 
+def which_one(bucket: Bucket, question: str, lead: Reading) -> bool:
+    """Tell whether nothing but the document that has a number or the beginning of one is wanted: "which root is that?"."""
+    span = asked_span(question)
+    numbers = {item.name for item in bucket.fields if item.kind == "identifier"}
+    bound = {clause["field"] for clause in flat(lead["filters"])}
+    wanted = set(terms.words(question[slice(*span)])) if span else set()
+    nouns = {word for noun in bucket.nouns for word in terms.words(noun)}
+    return bool(wanted) and wanted <= nouns and bool(bound & numbers) and bound >= set(lead["asked"])
+
+
 def names_one(bucket: Bucket, lead: Reading) -> bool:
     """Tell whether a condition holds the title or the number of one document, and no plural asks for more."""
     named = {clause["field"] for clause in flat(lead["filters"]) if clause.get("operator") == "="}
@@ -282,6 +296,13 @@ def _is_valued(bucket: Bucket, question: str, group: str, lead: Reading) -> bool
 
 VALUED = 15
 """Characters between a field's word and its value."""
+
+
+def _bounded_field(bucket: Bucket, lead: Reading) -> str | None:
+    """Return the number that a condition bounds: "trials with over 300 patients, largest first" are ordered by it."""
+    bounds = {"<", "<=", ">", ">=", "between"}
+    named = [str(clause["field"]) for clause in flat(lead["filters"]) if clause.get("operator") in bounds]
+    return next((name for name in named if (item := bucket.field(name)) and item.type in COMPUTED), None)
 
 
 def usual(bucket: Bucket) -> WantedNumber:

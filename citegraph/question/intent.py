@@ -8,7 +8,7 @@ from citegraph.encoder.multilingual import Intent as Tagged
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question import cues
-from citegraph.question.functions import billing, counted_at, counting, function_of, number_said
+from citegraph.question.functions import asks, billing, counted_at, counting, function_of, number_said
 from citegraph.question.measures import asking, plain
 from citegraph.question.phrases import PLURAL, document_words, find_phrase
 from citegraph.run.state_types import Decomposed, Intent, Reading, WantedNumber
@@ -91,6 +91,14 @@ def settle_intent(
     listed = decomposition["intent"] == intent == "list" and not plural and not cues.WHOLE.search(question)
     if listed and (not lead["filters"] or told):
         intent = "qa"  # "how much does A get each June", "give me the name of whoever keeps the key of B"
+    if (
+        intent == "qa"
+        and lead["noun"]
+        and lead["filters"]
+        and not asks_value(bucket, question, lead)
+        and not lead["terms"]
+    ):
+        intent = "list"
     return intent, nothing
 
 
@@ -229,3 +237,23 @@ def names_documents(bucket: Bucket, head: str) -> bool:
         for start, end in find_phrase(head, noun)
         if start <= 30
     )
+
+
+def compared_names(bucket: Bucket, question: str, intent: str, lead: Reading) -> list[str]:
+    """Return the field to group by when several names are compared by a number over their documents.
+
+    "Compare the totals of A and B invoices" is one sum a name, not one over both.
+    """
+    if (
+        not cues.COMPARE.search(question)
+        or lead["noun"] != "plural"
+        or not (asks(question, "sum") or asks(question, "count"))
+    ):
+        return []
+    several = [
+        clause["field"]
+        for clause in lead["filters"]
+        if clause.get("operator") == "in" and clause["field"] in bucket.entity_fields
+    ]
+    declared = bucket.field(several[0]) if several else None
+    return several[:1] if declared is not None and declared.type == "keyword" else []

@@ -410,6 +410,11 @@ def test_how_much_over_a_period_is_a_sum(corpus: Corpus) -> None:
     assert planned(corpus, "invoices", "How much tax is on invoice KW-240117?")["intent"] == "qa"
 
 
+def test_an_order_without_a_field_is_by_the_number_that_is_bounded(corpus: Corpus) -> None:
+    plan = planned(corpus, "datasheets", "datasheets with more than 3 pages, largest first")
+    assert plan["order_by"] == {"field": "page_count", "descending": True, "limit": 0}
+
+
 @pytest.mark.parametrize(
     "question", ["Which products run at 5 V?", "Welche Produkte laufen mit 5 V?", "anything from Nordvolt"]
 )
