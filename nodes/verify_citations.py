@@ -53,6 +53,7 @@ from citegraph.corpus.schema.field import Value
 from citegraph.evidence.next_calls import lost_searches
 from citegraph.evidence.passages import ANSWER_SHOWN, hydrate, replies_shown, search_quality
 from citegraph.evidence.shown import with_unit
+from citegraph.language.claim_cues import compares
 from citegraph.language.terms import content_words
 from citegraph.plan.follow_ups import APPLIED, left_of
 from citegraph.plan.stored_filters import bucket_filters, flat, printed
@@ -283,7 +284,11 @@ def apart(claim: Claim) -> str:
     """Return the advice on a claim about absence, or over several documents, that fell; "" for any other."""
     if claim.absence:
         return "; if so, say what; if it states something else, say the same again"
-    return "; give what each document says a sentence of its own" if len(set(claim.markers)) > 1 else ""
+    if len(set(claim.markers)) < 2:
+        return ""
+    if compares(claim.text):
+        return "; a comparison has each side's name and value in one sentence, with both markers"
+    return "; give what each document says a sentence of its own"
 
 
 def gather_evidence(

@@ -171,7 +171,14 @@ def _comparing(part: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{alternation('statements', part)})\b", re.IGNORECASE)
 
 
-MORE, LESS = _comparing("greater"), _comparing("smaller")
+MORE, LESS, ALIKE = _comparing("greater"), _comparing("smaller"), _comparing("alike")
+BEFORE, AFTER = _comparing("before"), _comparing("after")
+"""Words that compare two dates and mean much else beside other values."""
+
+
+def compares(text: str) -> bool:
+    """Tell whether a sentence holds one thing against another."""
+    return any(words.search(text) for words in (MORE, LESS, BEFORE, AFTER, ALIKE))
 
 
 _NEAR = 5
