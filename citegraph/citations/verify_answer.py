@@ -18,11 +18,24 @@ from citegraph.citations.cited_pool import (
 )
 from citegraph.citations.claim_checks import NEAR_VERBATIM, Assessment, assess, initials_of, unknown_names
 from citegraph.citations.claims import Statement, is_claim, says_not_found, split_statements
+from citegraph.citations.cross_document import (
+    COMPARED,
+    SWAPPED,
+    UNBRIDGED,
+    Side,
+    bind,
+    missing,
+    spoiled,
+    unbridged,
+    unnamed,
+    values_of,
+)
 from citegraph.citations.evidence_selection import (
     Finding,
     Query,
     closeness,
     examine,
+    joint,
     make_query,
     passage_of,
 )
@@ -36,7 +49,7 @@ from citegraph.citations.fact_lookup import (
     stated_in,
 )
 from citegraph.citations.fact_matching import View, facts_agree, family, squeeze, view
-from citegraph.citations.facts import Fact, hard_facts
+from citegraph.citations.facts import Fact, hard_facts, names
 from citegraph.citations.figures.cell_labels import (
     Place,
     misplaced,
@@ -201,6 +214,9 @@ class _Run:
             if held.verdict in _BACKED and not self._said_elsewhere(query, held, near):
                 return self._claim(shared, held.verdict, held.finding, held.reason, held.formula)
         held = self._try(statement, query, cited)
+        across = self._across(statement, query, cited, held.finding)
+        if across is not None and (held.verdict not in _BACKED or across.verdict not in _BACKED):
+            return across
         if held.verdict in _BACKED and not self._said_elsewhere(query, held, cited):
             return self._claim(statement, held.verdict, held.finding, held.reason, held.formula)
         for spans in self._others(cited):
@@ -246,6 +262,60 @@ class _Run:
         """Return the spans of each document that are not cited."""
         rest = [[i for i in spans if i not in set(cited)] for spans in self.pool.members.values()]
         return [spans for spans in rest if spans]
+
+    def _across(
+        self, statement: Statement, query: Query, cited: Sequence[int], finding: Finding | None
+    ) -> Claim | None:
+        """Judge a claim that rests on two or more documents by all of them, None when that decides nothing.
+
+        Its values must stand beside the names of the documents that state them; without values a name that all of
+        them have must hold them together.
+        """
+        documents = list(dict.fromkeys(self.pool.evidence[i].doc_id for i in cited))
+        if len(documents) < 2 or finding is None or query.quotes:
+            return None
+        sides = {name: self._side(query, self.pool.members[name]) for name in documents}
+        bound = bind(query.view, sides)
+        if bound is not None and bound.outcome == "swapped":
+            said = f"the documents say otherwise: {bound.formula}" if bound.formula else SWAPPED
+            held = self._ask(query, _Held("contradicted", finding, said), cited)
+            return self._claim(statement, held.verdict, held.finding, held.reason)
+        if bound is not None:
+            together = joint(self.pool, query, cited)
+            if (
+                missing(query.view, sides)
+                or unnamed(query.view, sides)
+                or together is None
+                or spoiled(together.assessment.problems)
+                or together.assessment.coverage < COMPARED
+            ):
+                return None
+            compared = _Held("derived", finding, f"compared: {bound.formula}", bound.formula)
+            held = self._ask(query, compared, cited)
+            claim = self._claim(statement, held.verdict, finding, held.reason, held.formula)
+            return replace(claim, backed_by=statement.markers) if held.verdict in _BACKED else claim
+        if values_of(query.view) or not unbridged(query.view, sides):
+            return None
+        held = self._ask(query, _Held("unsupported", finding, UNBRIDGED), cited)
+        return self._claim(statement, held.verdict, held.finding, held.reason)
+
+    def _side(self, query: Query, spans: Sequence[int]) -> Side:
+        """Return what a document's passages on a claim state, and what is known of it."""
+        document = self.pool.document(self.pool.evidence[spans[0]].doc_id)
+        facts = [
+            fact
+            for w in windows(self.pool, query.roots, spans, 4)
+            for fact in passage_of(self.pool, w).view.facts
+        ]
+        named = frozenset(
+            root
+            for i in spans
+            for _, value in self.pool.evidence[i].facts
+            for name in names(value)
+            for root in name.stems
+        )
+        stated = [*facts, *document.annotations]
+        return Side(stated, document.text, document.vocabulary, document.known, named)
 
     def _parts_shown(
         self, query: Query, ranked: Sequence[int], best: Window | None
@@ -429,6 +499,9 @@ class _Run:
             few = not least and 0 < len(self._lacking_words(query, evidence)) < OWN
             speaks = share >= max(least, FLOOR) or (few and share > 0)
         words_of = f"{share:.0%} of the words are in the source"
+        if speaks and not foreign and not least and self._only_asked(query, evidence, looked):
+            held = _Held("unsupported", finding, "only words of the question are in the source")
+            return self._ask(query, held, evidence)
         if not speaks:
             reason = f"only {words_of}" if share else "nothing in the evidence speaks of this"
             return self._ask(query, _Held("unsupported", finding, reason), evidence, least)
@@ -658,6 +731,15 @@ class _Run:
         """Return the content words of a claim that its spans do not have."""
         there = [self.pool.units[m].stems for e in evidence for m in self.pool.by_evidence.get(e, [])]
         return query.view.stem_set.difference(*there)
+
+    def _only_asked(self, query: Query, evidence: Sequence[int], looked: Looked) -> bool:
+        """Tell whether a claim shares with its spans only what the question asked: no value, and no word beside its words."""
+        if looked.found or looked.computed:
+            return False
+        mine = query.view.stem_set
+        own = mine - self.asked_stems
+        lacking = self._lacking_words(query, evidence)
+        return bool(self.asked_stems & mine) and len(own) >= OWN and own <= lacking
 
     def _unknown_name(self, query: Query) -> str:
         """Return a name of the claim that neither the evidence nor the question has, "" for none; a German noun is none."""

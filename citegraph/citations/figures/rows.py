@@ -13,6 +13,9 @@ _BAR = re.compile(r" \| ")
 _GAP = re.compile(r" {2,}|\t+")
 _COLUMNS = 3
 """Cells that a line without bars must have to be a row."""
+_LABEL = re.compile(
+    r"[ \t]*(?P<label>[^\W\d_][^:|\n]{1,40}?)[ \t]*(?::[ \t]+| \| )(?P<value>[^\W\d_a-z][^|\n]*?)[ \t]*$"
+)
 _BLANK = frozenset({"", "-", "–", "—", "n/a", "none"})
 
 
@@ -60,10 +63,13 @@ class Rows:
     def __init__(self, claim: View, source: View, parts: Sequence[Span], around: str) -> None:
         self.rows = rows_of(source, parts)
         self._claim, self._source, self._around = claim, source, around
+        self._parts = parts
         self._inside = [(start, end) for start, end in parts if _cuts(source.text[start:end])]
 
     def mixed(self) -> str:
         """Return how the claim takes a value from the row of another thing, "" when it does not."""
+        if said := self._renamed():
+            return said
         if len(self.rows) < 2:
             return ""
         keys = [f for f in self._claim.facts if f.kind == "identifier"]
@@ -86,6 +92,25 @@ class Rows:
             for cell in row
             if self._states(cell, value)
         )
+
+    def _renamed(self) -> str:
+        """Return how the claim gives a name to another label ("Tenant: Ann", "Landlord: Bob"), "" when it does not."""
+        lines = [self._source.text[start:end] for start, end in self._parts]
+        entries = [
+            (match, frozenset(content_stems(match["label"])), frozenset(content_stems(match["value"])))
+            for line in lines
+            if (match := _LABEL.match(line))
+        ]
+        claimed = self._claim.stem_set
+        for own, label, name in entries:
+            if not name or not name <= claimed or label & claimed:
+                continue
+            if sum(name <= frozenset(content_stems(line)) for line in lines) > 1:
+                continue  # it is spoken of elsewhere too
+            for other, wanted, rival in entries:
+                if wanted and wanted <= claimed and rival and not rival & claimed:
+                    return f'"{own["value"]}" is that of "{own["label"]}", not of "{other["label"]}"'
+        return ""
 
     def _other(self, row: Row, held: Cell, keys: Sequence[Fact]) -> str:
         """Return what a row is of, when the claim speaks of another row's thing instead; else ""."""

@@ -80,6 +80,19 @@ Washer         15    0.05"""
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [
+        ("The tenant is Orla Finch", "supported"),
+        ("The landlord is Orla Finch", "contradicted"),
+        ("The landlord is Brook & Sons Ltd", "supported"),
+        ("The tenant Orla Finch rents from Brook & Sons Ltd", "supported"),
+    ],
+)
+def test_a_name_belongs_to_its_label(claim: str, expected: str) -> None:
+    assert verdicts(claim, FORM) == {expected}
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
         ("The price of Nut M8 is 0.20", "supported"),
         ("40 Bolt M8 at 0.50", "supported"),
         ("The price of Nut M8 is 0.50", "contradicted"),
