@@ -16,7 +16,7 @@ from citegraph.corpus.extraction.contract_parties import find_parties
 from citegraph.corpus.extraction.document_head import find_title, form_end
 from citegraph.corpus.extraction.einvoice import read_einvoice
 from citegraph.corpus.extraction.headings import find_heading, find_part, is_part
-from citegraph.corpus.extraction.in_text import DAY, Typed, find_in_compounds, find_typed
+from citegraph.corpus.extraction.in_text import DAY, Typed, find_in_compounds, find_law, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
 from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
@@ -468,11 +468,8 @@ class _FieldRun:
             case "pattern":
                 looks = dict.fromkeys((self.source.plain, self.source.look))
                 yield from next((found for look in looks if (found := list(self._pattern(rule, look)))), [])
-            case "head" if rule.head == "language":
-                said = language_of(self.source.text)
-                yield from self._read(rule, said, said, 0) if said else ()
             case "head":
-                yield from self._head(rule)
+                yield from self._of_text(rule) if rule.head in ("language", "law") else self._head(rule)
             case "parties":
                 yield from self._parties(rule)
             case "question":
@@ -551,6 +548,16 @@ class _FieldRun:
                 continue
             raw = rule.value or match.group(group)
             yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
+
+    def _of_text(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+        """Yield what the whole text says without naming it: its language, the country whose law it speaks of."""
+        text = self.source.text
+        if rule.head == "language":
+            said = language_of(text)
+            yield from self._read(rule, said, said, 0) if said else ()
+        elif law := find_law(text):
+            start, end, country = law
+            yield from self._read(rule, country, text[start:end], 0, (start, end))
 
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
         look = self.source.look if rule.head in {"seller", "buyer"} else self.source.plain

@@ -20,7 +20,9 @@ Method = Literal[
 METHODS: tuple[Method, ...] = get_args(Method)
 
 Role = Literal["maker", "receiver", "party", "number", "title", "product", "standard", "day", "amount"]
-Head = Literal["title", "heading", "part", "seller", "buyer", "language", "kind", "addressee", "signer"]
+Head = Literal[
+    "title", "heading", "part", "seller", "buyer", "law", "language", "kind", "addressee", "signer"
+]
 
 CONFIDENCE: dict[str, float] = {
     "embedded": 0.99,
@@ -63,7 +65,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         pattern: regular expression; group 1 is the value when there is one.
         head: what the document as a whole says: its `title` by its words, the `heading` that is printed largest, the `part`
             number that it is about; the `seller` or the `buyer` of an invoice, wherever it names them; the `addressee` and the
-            `signer` of a letter; the `language` that it is written in; the `kind` of
+            `signer` of a letter; the `language` that it is written in, the country whose `law` it speaks of; the `kind` of
             document, a declared value, that the title says.
         parties: the names in an opening like "between A and B", after one of these phrases.
         roles: give each of the parties with the role, or short name, that the contract gives it, and no party without one.
