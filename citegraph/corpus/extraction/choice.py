@@ -404,7 +404,7 @@ def frame_of(bucket: Bucket, field: Field, role: Role, printed: Printed) -> Fram
     key = (bucket.name, role, field.date_order)
     if key not in printed.kept:
         printed.kept[key] = _frame(
-            bucket, list(candidates(bucket, field, role, printed)), printed, role not in OF_NAMES_ONLY
+            bucket, list(candidates(bucket, field, role, printed)), printed, role not in NAMED
         )
     frame: Frame = printed.kept[key]
     return frame
@@ -592,8 +592,8 @@ RIVALS = {"maker": "receiver", "receiver": "maker"}
 """Nobody is both in one document."""
 SEVERAL = frozenset({"party", "standard"})
 """Roles of which a document has several; of the others it has one."""
-OF_NAMES_ONLY = frozenset({"maker", "receiver", "party", "title", "product"})
-OF_NAMES = OF_NAMES_ONLY | {"number"}
+NAMED = frozenset({"maker", "receiver", "party", "title", "product"})
+OF_NAMES = NAMED | {"number"}
 LIKELY = 2.0
 """Odds from which one is chosen of a role with several: each that is wrong spoils a list."""
 SURE_OF, DOUBTFUL = 0.99, 0.79

@@ -13,16 +13,25 @@ from typing import Any
 from citegraph.corpus.extraction.calibration import calibrated
 from citegraph.corpus.extraction.choice import DOUBTFUL, Printed, choose, is_learned, may_choose, role_of
 from citegraph.corpus.extraction.contract_parties import find_parties
-from citegraph.corpus.extraction.document_head import find_title, form_end
+from citegraph.corpus.extraction.document_head import find_organization, find_title, form_end
 from citegraph.corpus.extraction.einvoice import read_einvoice
+from citegraph.corpus.extraction.first_lines import (
+    find_certifier,
+    find_day,
+    find_holder,
+    find_number,
+    find_writer,
+)
 from citegraph.corpus.extraction.headings import find_heading, find_part, is_part
-from citegraph.corpus.extraction.in_text import DAY, Typed, find_in_compounds, find_typed
+from citegraph.corpus.extraction.in_text import DAY, Typed, find_in_compounds, find_law, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
 from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
 from citegraph.corpus.extraction.letters import TRUST, Letter, find_letter
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
 from citegraph.corpus.extraction.rows.find_rows import SUMMED, Tables, find_rows, rows_beneath_heads
+from citegraph.corpus.extraction.running_heads import find_publisher, find_running_day
+from citegraph.corpus.extraction.signing import SPANNED, find_last_day, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.readers.plain_text import without_marks
 from citegraph.corpus.records.extracted.extraction_store import STORE_FROM
@@ -348,7 +357,7 @@ class _FieldRun:
             alone = self._is_summed or role_of(self.declared) in ("maker", "receiver")
             alone = alone or chosen.confidence <= DOUBTFUL
             both = 1 - (1 - found.confidence) * (1 - chosen.confidence)
-            return found if alone else replace(found, confidence=round(both, 4))
+            return found if self._is_summed else replace(found, confidence=round(both, 4))
         if found.best.confidence >= STATED:
             return found
         clear = chosen.confidence >= max(CLEAR, found.confidence) and (
@@ -359,9 +368,7 @@ class _FieldRun:
         if clear or len(_items(chosen)) > 1:
             sure = round(chosen.confidence * DISAGREEMENT, 4)
             return Extracted(chosen, sure, (found.best, *found.others))
-        least = min(found.confidence, STORE_FROM)
-        doubted = max(found.confidence * DISAGREEMENT, least)
-        return replace(found, confidence=doubted, others=(chosen, *found.others))
+        return replace(found, confidence=found.confidence * DISAGREEMENT, others=(chosen, *found.others))
 
     @property
     def _is_summed(self) -> bool:
@@ -468,11 +475,8 @@ class _FieldRun:
             case "pattern":
                 looks = dict.fromkeys((self.source.plain, self.source.look))
                 yield from next((found for look in looks if (found := list(self._pattern(rule, look)))), [])
-            case "head" if rule.head == "language":
-                said = language_of(self.source.text)
-                yield from self._read(rule, said, said, 0) if said else ()
             case "head":
-                yield from self._head(rule)
+                yield from self._of_text(rule) if rule.head in ("language", "law") else self._head(rule)
             case "parties":
                 yield from self._parties(rule)
             case "question":
@@ -552,22 +556,60 @@ class _FieldRun:
             raw = rule.value or match.group(group)
             yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
 
+    def _of_text(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+        """Yield what the whole text says without naming it: its language, the country whose law it speaks of."""
+        text = self.source.text
+        if rule.head == "language":
+            said = language_of(text)
+            yield from self._read(rule, said, said, 0) if said else ()
+        elif law := find_law(text):
+            start, end, country = law
+            yield from self._read(rule, country, text[start:end], 0, (start, end))
+
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
-        look = self.source.look if rule.head in {"seller", "buyer"} else self.source.plain
+        look = (
+            self.source.look
+            if rule.head in {"seller", "buyer", "organization", "signing", "last_day", "number"}
+            else self.source.plain
+        )
         found: Named | tuple[int, int, float] | None
         match rule.head:
             case "seller":
                 found = self.source.trade_parties[0]
             case "buyer":
                 found = self.source.trade_parties[1]
+            case "organization":
+                found = find_organization(look.text)
             case "heading":
                 found = self._heading()
+            case "number":
+                found = find_number(look.text, self.bucket.nouns)
             case "part":
                 found = self._part()
+            case "day":
+                found = find_day(look.text, order=self._order, today=self.source.today, end=self._head_end())
+            case "signing":
+                found = find_signing_day(look.text, order=self._order, today=self.source.today)
+            case "last_day":
+                found = find_last_day(look.text, order=self._order, today=self.source.today)
+            case "begin" | "end":
+                found = self._end_of_span(rule.head == "end")
+            case "writer":
+                titles = {
+                    self.source.title,
+                    *(self.source.text[slice(*at[:2])] for at in (self.source.heading,) if at),
+                }
+                found = find_writer(look.text, order=self._order, today=self.source.today, titles=titles)
             case "addressee" | "signer":
                 letter = self.source.letter
                 place = letter and (letter.addressee if rule.head == "addressee" else letter.signer)
                 found = (*place, TRUST) if place else None
+            case "publisher":
+                found = find_publisher(self.source.text, self.source.pages, self.bucket.nouns)
+            case "running_day":
+                found = find_running_day(self.source.text, self.source.pages)
+            case "holder" | "certifier":
+                found = (find_holder if rule.head == "holder" else find_certifier)(look.text)
             case "kind":
                 found = self._kind()
             case _:
@@ -583,6 +625,16 @@ class _FieldRun:
         for rank, candidate in self._read(rule, raw, raw, 0, place):
             most = 1.0 if rule.confidence is None else rule.confidence
             yield rank, replace(candidate, confidence=min(trust, most))
+
+    def _end_of_span(self, last: bool) -> tuple[int, int, float] | None:
+        """Return the first or last day of the only span of days."""
+        span = find_span(self.source.text, order=self._order, today=self.source.today)
+        day = span and span[last]
+        return (day.start, day.end, SPANNED) if day else None
+
+    def _head_end(self) -> int:
+        """Return where the head of a letter ends, 0 of what is none."""
+        return self.source.letter.greeting[0] if self.source.letter else 0
 
     def _heading(self) -> tuple[int, int, float] | None:
         """Return the title that is printed largest, and not only what kind of document it is."""

@@ -237,6 +237,24 @@ def find_places(field: Field, text: str, *, today: date, order: str) -> Iterator
             yield Typed(found.start(), found.end(), found[0], value)
 
 
+def find_law(text: str) -> tuple[int, int, str] | None:
+    """Return (start, end, country) of the only law that a text names by its country's adjective, None of several."""
+    # Words for law are few: around each of them alone a country's adjective is looked for.
+    near = ((max(0, law.start() - _ADJECTIVE), law.end() + _ADJECTIVE) for law in _law_words().finditer(text))
+    found = [law for start, end in near if (law := _laws_pattern().search(text, start, end))]
+    codes = {words_to_keys("demonyms")[(law[1] or law[2]).casefold()] for law in found}
+    name = _shown(codes.pop()) if len(codes) == 1 else None
+    return (*found[-1].span(), name) if name else None
+
+
+_ADJECTIVE = 24
+
+
+@cache
+def _law_words() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{alternation('contracts', 'law')})(?!\w)", re.IGNORECASE)
+
+
 @cache
 def _laws_pattern() -> re.Pattern[str]:
     """Return the adjective of a country beside a word for law."""

@@ -20,7 +20,30 @@ Method = Literal[
 METHODS: tuple[Method, ...] = get_args(Method)
 
 Role = Literal["maker", "receiver", "party", "number", "title", "product", "standard", "day", "amount"]
-Head = Literal["title", "heading", "part", "seller", "buyer", "language", "kind", "addressee", "signer"]
+Head = Literal[
+    "organization",
+    "title",
+    "heading",
+    "number",
+    "part",
+    "seller",
+    "buyer",
+    "day",
+    "signing",
+    "begin",
+    "end",
+    "last_day",
+    "writer",
+    "holder",
+    "certifier",
+    "law",
+    "language",
+    "kind",
+    "addressee",
+    "signer",
+    "publisher",
+    "running_day",
+]
 
 CONFIDENCE: dict[str, float] = {
     "embedded": 0.99,
@@ -61,10 +84,11 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         keys: names in front matter (YAML, TOML) or in a table of properties that came with the file.
         labels: phrases that stand before the value or above it, the surest first.
         pattern: regular expression; group 1 is the value when there is one.
-        head: what the document as a whole says: its `title` by its words, the `heading` that is printed largest, the `part`
-            number that it is about; the `seller` or the `buyer` of an invoice, wherever it names them; the `addressee` and the
-            `signer` of a letter; the `language` that it is written in; the `kind` of
-            document, a declared value, that the title says.
+        head: what the first lines name: the issuing `organization`, or the `title`; the `heading` that is printed largest
+            there, the `number` behind what the document is called, or the `part` number that it is about; the `seller` or the `buyer` of
+            an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the day of `signing` that stands beside a place; the `begin` and the `end` of the only range of days; the `addressee` and the `signer` of a letter; the `publisher` and the `running_day` that a running head names; the `holder`
+            of a certificate and its `certifier`, who issued it; the `language` that the text is written in; the `kind` of document, a declared value, that
+            the title says.
         parties: the names in an opening like "between A and B", after one of these phrases.
         roles: give each of the parties with the role, or short name, that the contract gives it, and no party without one.
         years_between: two date fields of the bucket; the value is the years from one to the other.

@@ -6,6 +6,7 @@ import pytest
 
 from citegraph.corpus.extraction.engine import Source, extract
 from citegraph.corpus.extraction.letters import find_letter
+from citegraph.corpus.extraction.running_heads import find_publisher, find_running_day
 from citegraph.corpus.schema.bucket import load_buckets, show
 from citegraph.corpus.schema.document import Page
 
@@ -87,6 +88,30 @@ def _paged(*bodies: str) -> tuple[str, tuple[Page, ...]]:
         pages.append(Page(number, len(text), len(text) + len(body)))
         text += body + "\f"
     return text, tuple(pages)
+
+
+def test_a_running_head_names_the_publisher_as_it_calls_itself() -> None:
+    head = "Kestrel Semiconductors Product specification KX39\n"
+    text, pages = _paged(
+        "KX39\nData sheet\n",
+        head + "Features\n",
+        head + "Ratings\n",
+        head + "Drawings\n",
+        "© Kestrel Holding N.V. 2009\n",
+    )
+    nouns = BUCKETS["datasheets"].nouns
+    at = find_publisher(text, pages, nouns)
+    assert at is not None
+    assert text[at[0] : at[1]] == "Kestrel Semiconductors"
+    assert found("datasheets", Source(text, pages, today=TODAY))["manufacturer"] == "Kestrel Semiconductors"
+    longer = text.replace("Kestrel Semiconductors Product", "Kestrel Coast Semiconductors KX39 Product")
+    at = find_publisher(*_paged(*longer.split("\f")), nouns)
+    assert at is not None
+    assert longer[at[0] : at[1]] == "Kestrel Coast Semiconductors"
+    bare = find_publisher(text.replace("N.V.", "the bird"), pages, nouns)
+    assert bare is not None
+    assert bare[2] < at[2]
+    assert find_publisher(*_paged("KX39\n", head, "© Kestrel Holding N.V.\n"), nouns) is None
 
 
 def test_a_mail_bears_the_date_of_its_head_alone() -> None:
@@ -190,6 +215,16 @@ def test_a_field_is_found_by_its_own_words_before_a_colon_where_no_rule_finds_it
 def test_the_title_says_the_kind_before_other_words_do() -> None:
     text = "Agenda of the board\n\n1. Attendance\n2. Lamps\n"
     assert found("generic", Source(text, today=TODAY))["document_type"] == "agenda"
+
+
+def test_the_day_that_most_pages_bear_is_the_document_s() -> None:
+    foot = "December 1990   {}\n"
+    body = "Features\nof\nit\nsince 3 May 1987\nand\nno\nlonger\n"
+    text, pages = _paged(*(body + foot.format(number) for number in (2, 3, 4)))
+    at = find_running_day(text, pages)
+    assert at is not None
+    assert text[at[0] : at[1]] == "December 1990"
+    assert find_running_day(*_paged("A\n1 May 1990\n", "B\n2 May 1990\n")) is None
 
 
 def test_an_invoice_has_the_day_of_its_head_where_no_label_names_one() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from citegraph.corpus.extraction.in_text import find_dates, find_typed
+from citegraph.corpus.extraction.in_text import find_dates, find_law, find_typed
 from citegraph.corpus.schema.field import Field
 from citegraph.language.amounts import Money
 
@@ -96,3 +96,16 @@ def test_declared_values_by_their_forms() -> None:
 def test_a_string_is_the_first_cell() -> None:
     assert values(field("keyword"), "  Acme Ltd   Page 1") == ["Acme Ltd"]
     assert values(field("keyword", kind="identifier"), "No INV-77 of 3") == ["INV-77", "3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("Liability follows Danish law. Danish law governs interest, too.", "Denmark"),
+        ("Liability follows Danish law, interest follows French law.", None),
+        ("Liability follows the law.", None),
+    ],
+)
+def test_the_only_law_that_a_text_names(text: str, country: str | None) -> None:
+    found = find_law(text)
+    assert (found and found[2]) == country
