@@ -1,6 +1,6 @@
 """Sets over several buckets: one list by date, or one number and that of each bucket."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from citegraph.answer.cells import cited_values, made_number, marks, phrased, question_of, table_of
 from citegraph.answer.cited_spans import cell
@@ -21,14 +21,11 @@ def compose_sets(
     """
     if not plan["buckets"][1:]:
         return compose_set(corpus, plan, decision, context, vouched=vouched)
-    plans = {
-        one["buckets"][0]: one
-        for one in one_by_one(corpus.buckets, plan)
-        if one["buckets"][0] in decision["apart"]
-    }
+    plans = {one["buckets"][0]: one for one in one_by_one(corpus.buckets, plan)}
+    apart = decision.get("apart") or dict.fromkeys(plans, decision)  # a run that was cut short reviewed none
+    plans = {name: one for name, one in plans.items() if name in apart}
     drafts = {
-        name: compose_set(corpus, one, decision["apart"][name], context, vouched=vouched)
-        for name, one in plans.items()
+        name: compose_set(corpus, one, apart[name], context, vouched=vouched) for name, one in plans.items()
     }
     ids = [doc_id for draft in drafts.values() for doc_id in draft["documents"]]
     notes = [said for draft in drafts.values() for said in draft.get("notes", [])]
@@ -36,7 +33,7 @@ def compose_sets(
     matched = sum(draft["matched"] or 0 for draft in drafts.values())
     whole: Draft = {"notes": notes, "matched": matched, **({"partial": partial} if partial else {})}
     if plan["intent"] == "list" and not decision.get("partial"):
-        return whole | in_one_list(corpus, list(plans.values()), decision, ids, matched, context)
+        return whole | in_one_list(corpus, list(plans.values()), apart, ids, matched, context)
     question, counts = question_of(plan), {name: draft["documents"] for name, draft in drafts.items()}
     counts = {", ".join(plans): ids, **counts}
     lines = [
@@ -59,7 +56,7 @@ def compose_sets(
 def in_one_list(
     corpus: Corpus,
     plans: Sequence[Plan],
-    decision: Decision,
+    apart: Mapping[str, Decision],
     ids: Sequence[str],
     matched: int,
     context: Context,
@@ -72,7 +69,7 @@ def in_one_list(
         bucket = corpus.buckets[plan["buckets"][0]]
         by = [f"-{name}" if falls else name for name in default_order(bucket)]
         columns = _columns(corpus, plan)
-        held = set_rows(corpus, plan, decision["apart"][bucket.name], columns, by, limit)
+        held = set_rows(corpus, plan, apart[bucket.name], columns, by, limit)
         rows += [({**row, "_date": row.get(bucket.main_date or "")}, plan) for row in held]
     dated = [one for one in rows if one[0]["_date"] is not None]
     dated.sort(key=lambda one: one[0]["_date"], reverse=falls)
@@ -80,10 +77,8 @@ def in_one_list(
     cited: list[CitedSpan] = []
     cells, lines = [], []
     for row, plan in rows:
-        bucket, spans = (
-            corpus.buckets[plan["buckets"][0]],
-            decision["apart"][plan["buckets"][0]].get("spans", {}),
-        )
+        bucket = corpus.buckets[plan["buckets"][0]]
+        spans = apart[bucket.name].get("spans", {})
         columns, doc_id = _columns(corpus, plan), str(row["doc_id"])
         said = any(row.get(name) is not None for name in columns)
         cited += (

@@ -1,7 +1,11 @@
 """Questions for documents of every kind: one list or number over all buckets, and what is asked on of it."""
 
+from typing import Any
+
 import pytest
 
+from citegraph.answer.sets_apart import compose_sets
+from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from graph.session import Session
 from tests.graph.test_answers import check_citations
@@ -109,3 +113,24 @@ async def test_the_few_documents_that_lack_a_condition_are_named(session: Sessio
     (said,) = [item.message for item in answer.notes if item.kind == "unknown"]
     assert said.startswith(f"Of {len(lacking)} more")
     assert all(doc_id in said for doc_id in lacking) is (len(lacking) <= 3)
+
+
+@pytest.mark.parametrize("intent", ["list", "compute"])
+def test_a_set_that_no_review_has_seen_is_composed_too(corpus: Corpus, intent: str) -> None:
+    part: Any = {
+        "filters": [],
+        "terms": [],
+        "names": [],
+        "asked": [],
+        "identifiers": [],
+        "unused": [],
+        "noun": "",
+    }
+    plan: Any = {
+        "intent": intent, "kind": "documents", "buckets": ["contracts", "datasheets"], "only": [], "order_by": None,
+        "per_bucket": {"contracts": part, "datasheets": part}, "queries": ["all"],
+        "aggregate": {"function": "count" if intent == "compute" else "none", "field": None},
+    }  # fmt: skip
+    draft = compose_sets(corpus, plan, {"status": "enough"}, Context())
+    counts = [corpus.annotations.count(name) for name in plan["buckets"]]
+    assert draft["matched"] == sum(counts) == len(draft["documents"])
