@@ -1,6 +1,7 @@
 """Folders that are brought in again when their files change, as long as the server runs."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from citegraph.errors import CitegraphError
 from citegraph.run.services import Services
 from citegraph.settings import Settings
 
+logger = logging.getLogger(__name__)
 EVERY = 30.0
 """Seconds between two looks; a file that still grows from one to the next is waited for."""
 Seen = frozenset[tuple[str, int, int]]
@@ -80,6 +82,10 @@ async def look(server: Writing, one: Watched) -> None:
         one.problem = f"The folder cannot be read: {error.strerror}."
     except CitegraphError as error:
         one.problem = str(error)
+        server.left.set()
+    except Exception as error:  # a fault of one file must not end the watch over all folders
+        logger.exception("The folder %s could not be brought in.", one.folder)
+        one.problem = f"unexpected {type(error).__name__}"
         server.left.set()
 
 

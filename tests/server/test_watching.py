@@ -96,3 +96,27 @@ async def test_who_may_not_change_a_bucket_hears_nothing_of_its_folder(
             name: len((await api.get("/about", headers=key)).json()["watched"]) for name, key in heard.items()
         }
     assert told == {"ana": 1, "bo": 0, "cy": 0, "di": 0}
+
+
+async def test_a_fault_of_one_folder_ends_no_watch(
+    tmp_path: Path, open_api: OpenApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "EVERY", 0.05)
+    faults = iter([ValueError("odd"), None])
+    read = watching.ingest
+
+    async def faulty(*given: Any, **more: Any) -> Any:
+        if error := next(faults, None):
+            raise error
+        return await read(*given, **more)
+
+    monkeypatch.setattr(watching, "ingest", faulty)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "kiln.md").write_text("# Kiln of Orla Voss\n\nThe kiln burns at night.\n", "utf-8")
+    changes = {"home": tmp_path / "own", "ingest_workers": 0, "watch": {"generic": folder}}
+    async with (
+        asyncio.timeout(120),
+        open_api(services=Services(load_settings().model_copy(update=changes))) as api,
+    ):
+        assert (await until(api, documents=1))["problem"] == ""
