@@ -263,6 +263,16 @@ def wants_fact(question: str) -> bool:
     return tag_question(question).intent == "fact"
 
 
+def surely_lists(question: str) -> bool:
+    """Tell whether a question surely wants documents, and not a fact of one that is put like a list ("which two labs")."""
+    tagged = tag_question(question)
+    return tagged.intent == "list" and tagged.certainty >= SURELY_LISTS
+
+
+SURELY_LISTS = 0.9
+"""Probability of "list" that no question for a fact of one document reached (0 of 145 lookups; 158 of 172 lists)."""
+
+
 def wants_the_same(message: str) -> bool:
     """Tell whether a message surely wants what the turn before wanted, of other documents or in another form."""
     tagged = tag_question(message)

@@ -4,7 +4,8 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from citegraph.encoder.multilingual import SAID, is_no_condition
+from citegraph.corpus.filters.clause import Clause
+from citegraph.encoder.multilingual import SAID, is_idle
 from citegraph.evidence.next_calls import enough
 from citegraph.evidence.sets_by_texts import BY_WORDS, evidence_set, listed_by_evidence
 from citegraph.language import terms
@@ -19,6 +20,7 @@ from citegraph.plan.stored_filters import (
 )
 from citegraph.plan.unbound import counts_or_lists
 from citegraph.question import cues
+from citegraph.question.reading import stored
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import Decision, Plan, StoredClause
 
@@ -29,6 +31,7 @@ async def met_otherwise(corpus: Corpus, plan: Plan, question: str) -> Decision |
     return (
         (await printed_together(corpus, plan, question) if by_words else None)
         or await asyncio.to_thread(not_said_to_be, corpus, plan)
+        or await asyncio.to_thread(stated_by_none, corpus, plan)
         or await asyncio.to_thread(without_asides, corpus, plan, question)
         or await asyncio.to_thread(each_of_several, corpus, plan)
         or (None if by_words else await printed_together(corpus, plan, question))
@@ -57,10 +60,10 @@ MOST = 0.2
 
 
 def _is_aside(item: StoredClause, question: str) -> bool:
-    """Tell whether none of the words of a condition are one to the tagger."""
+    """Tell whether the words of a condition are none to the tagger, nor what is asked for."""
     said = [piece for clause in flat([item]) for piece in str(clause.get("raw") or "").split("; ") if piece]
     spots = [match.span() for piece in said for match in re.finditer(re.escape(piece), question)]
-    return bool(spots) and all(is_no_condition(question, *spot, below=SAID) for spot in spots)
+    return bool(spots) and all(is_idle(question, *spot, above=SAID) for spot in spots)
 
 
 SEVERAL = 3
@@ -179,6 +182,34 @@ def not_said_to_be(corpus: Corpus, plan: Plan) -> Decision | None:
     fields = ", ".join(sorted(field.replace("_", " ") for item in denied for field in fields_of(item)))
     said = f"the documents do not state their {fields}; those that are said to be what is left out are not among them"
     return enough(said, plan=left, matched={name: matched}, partial=said)
+
+
+def stated_by_none(corpus: Corpus, plan: Plan) -> Decision | None:
+    """Return the decision on the documents that meet all conditions but one, whose field none of them states; blocking.
+
+    Reports that name no country are not said to be from another one. Of several such conditions the one that leaves the
+    fewest documents; None where what is left is most of the bucket.
+    """
+    name = plan["buckets"][0]
+    filters = plan["per_bucket"][name]["filters"]
+    most = MOST * corpus.annotations.count(name)
+    found: list[tuple[int, StoredClause, list[StoredClause]]] = []
+    for item in filters:
+        rest = [other for other in filters if other is not item]
+        if not (rest and inferred(item) and "field" in item):
+            continue
+        missing = stored(Clause(field=item["field"], operator="missing", value=None, raw=item.get("raw", "")))
+        left, silent = (with_part(plan, name, filters=kept) for kept in (rest, [*rest, missing]))
+        open_to = corpus.annotations.count(name, bucket_filters(left, name))
+        if 0 < open_to <= most and open_to == corpus.annotations.count(name, bucket_filters(silent, name)):
+            found.append((open_to, item, rest))
+    if not found:
+        return None
+    _, item, rest = min(found, key=lambda one: one[0])
+    field = item["field"].replace("_", " ")
+    return _met(
+        corpus, plan, rest, f"none of them states its {field}; “{printed(item)}” could not be checked"
+    )
 
 
 def _said_in(item: StoredClause, text: str) -> bool:

@@ -18,6 +18,7 @@ from citegraph.plan.numbers_asked import documents_meant
 from citegraph.plan.shape import asks_for_kind, names_one
 from citegraph.plan.stored_filters import flat
 from citegraph.plan.unbound import said_by_grammar
+from citegraph.question.phrases import SURELY, included_among
 from citegraph.run.budgets import spent
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -50,7 +51,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     plan = state["plan"]
     candidates = await find_candidates(corpus, plan, state.get("evidence", []), state["question"])
     missing = list(candidates.ranked[0].missing) if candidates.ranked else []
-    missing += [name for name in objects_asked(state["question"], candidates) if name not in missing]
+    missing += [name for name in objects_asked(plan, state["question"], candidates) if name not in missing]
     if candidates.matched == 0 and not plan.get("only"):
         return await widen_or_ask(corpus, state, context, missing, "the filters match no document")
     if read and missing and candidates.ranked:
@@ -66,10 +67,12 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     if missing and chosen:
         return as_list(plan, candidates, f"none of them holds {', '.join(missing)}")
     if missing and candidates.matched and not identifies(state["question"], missing):
+        lost = " and ".join(f"“{word}”" for word in included_among(state["question"], missing, SURELY))
         return enough(
             f"the document does not hold {', '.join(missing)}",
             targets=[candidates.ranked[0].doc_id],
             silent=True,
+            partial=f"no passage of it holds {lost}" if lost else "",
         )
     if missing:
         return await widen_or_ask(corpus, state, context, missing, f"nothing holds {', '.join(missing)}")
@@ -224,15 +227,17 @@ def identifies(question: str, names: Sequence[str]) -> bool:
     return False
 
 
-def objects_asked(question: str, candidates: Candidates) -> list[str]:
-    """Return the words after "for", "von", "de" ... that no chunk of the searched buckets holds: what is asked about is unknown."""
+def objects_asked(plan: Plan, question: str, candidates: Candidates) -> list[str]:
+    """Return the words after "for", "von", "de" ... that no filter used and no chunk of the searched buckets holds."""
     weights = list(candidates.weights.values())
+    unread = {word for bucket in plan["buckets"] for word in corpus_words(plan, bucket)}
     found = []
     for match in OBJECT.finditer(question):
         words = terms.words(match[1])
         if (
             weights
             and words
+            and words[0] in unread
             and all(held.counts.get(words[0]) == 0 for held in weights)
             and not match[1].islower()
         ):

@@ -29,7 +29,7 @@ from citegraph.plan.unbound import (
     unbound_words,
 )
 from citegraph.question import cues
-from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
+from citegraph.question.phrases import SURELY, conditions_among, document_words, find_phrase, included_among
 from citegraph.question.reading import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -319,10 +319,6 @@ def printed_too(corpus: Corpus, plan: Plan) -> Decision | None:
 
 CODES = 600
 """Documents without a field whose texts are read for a code."""
-
-
-SURELY = 0.9
-"""Share from which a word is surely a condition."""
 
 
 FEW = 5

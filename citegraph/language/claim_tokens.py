@@ -9,8 +9,8 @@ from citegraph.language.word_tables import listed, words_to_keys
 
 Span = tuple[int, int]
 
-EMPHASIS = re.compile(r"(?<![\w\[*])(\*\*|__|\*|_)(?=\S)([^*_]+?)\1(?![\w\]*])")
-"""Markdown's bold and italic type, which an answer may take over or leave out."""
+EMPHASIS = re.compile(r"(?<![\w\[*])(\*\*|__|\*|_)(?=[^\s)\]}.,;:!?])([^*_]+?)\1(?![\w\]*])")
+"""Markdown's bold and italic type, which an answer may take over or leave out; the star of a footnote, "15 (*)", is none."""
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d[\d.,]*\d|\d")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

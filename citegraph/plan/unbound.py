@@ -40,6 +40,12 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
     ranking = set(terms.words(" ".join(said)))
     bound = " ".join(str(clause.get("raw", "")) for clause in flat(part["filters"])).lower()
     telling = conditions_among(question, part["terms"])
+    # "Renew" of "which ones renew" is a condition that no filter holds, though a field is called so.
+    surely = {
+        *included_among(question, part["terms"]),
+        *included_among(question, part["terms"], slot="excluded"),
+    }
+    applied = declared_words(bucket, plan, asked=False)
     codes = [code for code in part["identifiers"] if code not in bound and code not in part["terms"]]
     return codes + [
         word
@@ -48,7 +54,7 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
         and (word in telling or describes(bucket, question, word))
         and word not in checked
         and word not in said_by_grammar()
-        and not any(word == other or (len(other) > 3 and is_written(word, other)) for other in declared)
+        and not _is_among(word, applied if word in surely else declared)
         and not any(pattern.search(word) for pattern in computing)
         and not (word in ranking or (ordered and number_of(word) is not None))
     ]
@@ -105,13 +111,25 @@ def counts_or_lists(plan: Shape) -> bool:
     return plan["intent"] == "list" or (plan["intent"] == "compute" and counts)
 
 
-def declared_words(bucket: Bucket, plan: Plan) -> set[str]:
-    """Return the bare words by which the bucket knows its documents, the fields that a plan uses and their values."""
+def _is_among(word: str, known: Collection[str]) -> bool:
+    return any(word == other or (len(other) > 3 and is_written(word, other)) for other in known)
+
+
+def declared_words(bucket: Bucket, plan: Plan, *, asked: bool = True) -> set[str]:
+    """Return the bare words by which the bucket knows its documents, the fields that a plan uses and their values.
+
+    Args:
+        asked: whether a field that is only asked for counts as used, and a noun that the question has not.
+    """
     part = plan["per_bucket"][bucket.name]
     number, order = plan.get("aggregate") or {}, plan.get("order_by")
-    names = [*fields_used(part), number.get("field"), order["field"] if order else None]
+    names = [
+        *(fields_used(part) if asked else fields_bound(part)),
+        number.get("field"),
+        order["field"] if order else None,
+    ]
     names += [name.partition(".")[0] for name in number.get("group_by") or ()]
-    said = list(bucket.nouns)
+    said = [noun for noun in bucket.nouns if asked or find_phrase(plan["queries"][0], noun)]
     for name in {part for one in names if one for part in one.split(" - ")}:
         declared = bucket.field(name)
         said += [name.replace("_", " "), *(declared.words if declared else ())]

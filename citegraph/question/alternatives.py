@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from citegraph.corpus.filters.clause import Clause, Group, Operator, each_value
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.field import Field
+from citegraph.encoder.multilingual import tag_question
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern
 from citegraph.question.negation import (
@@ -274,7 +275,7 @@ def settle(reader: Reader, atoms: Sequence[Atom]) -> list[Atom]:
             for atom, item in zip(named, mentions, strict=True)
             if item is not best
             and not connected(reader, item, best, mentions)
-            and not both_named(declared, item, best)
+            and not both_named(reader, declared, item, best)
         ]
     return [atom for atom in atoms if atom not in lost]
 
@@ -283,18 +284,23 @@ def _field_of(atom: Atom) -> str:
     return atom.clause.field
 
 
-def both_named(declared: Field | None, item: Link, best: Link) -> bool:
-    """Tell whether two mentions are two companies or people, each named in full and written as a name."""
+def both_named(reader: Reader, declared: Field | None, item: Link, best: Link) -> bool:
+    """Tell whether two mentions are two companies or people, each written as a name: in full, or as a condition to the tagger."""
     if declared is None or declared.kind not in {"organization", "person"}:
         return False
+    tagged = tag_question(reader.question)
     return all(
-        mention.complete and mention.score >= NAMED and (mention.cued or mention.text != mention.text.lower())
+        (mention.complete or tagged.slot(mention.start, mention.end, "included") >= SURE)
+        and mention.score >= NAMED
+        and (mention.cued or mention.text != mention.text.lower())
         for mention in (item, best)
     )
 
 
 NAMED = 0.6
 """Score from which a whole name is surely meant."""
+SURE = 0.9
+"""Share of the tagger's reading from which a part of a name is surely a condition."""
 
 
 def connected(reader: Reader, item: Link, best: Link, mentions: Sequence[Link]) -> bool:

@@ -72,6 +72,17 @@ CONDITION = 0.6
 """Share of a dimension's words from which they are part of a condition."""
 
 
+def has_measure(question: str) -> bool:
+    """Tell whether a quantity with its unit is a condition of a question ("with a reach of 40 km")."""
+    tagged = tag_question(question)
+    return any(
+        tagged.slot(*match.span(), "included") >= CONDITION
+        for _, quantity in _measures()
+        for match in quantity.finditer(question)
+        if match[0][0].isdigit()
+    )
+
+
 @cache
 def _measures() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     """Return how each dimension is asked for, with the pattern of its quantities."""

@@ -43,6 +43,7 @@ from citegraph.question.phrases import (
 )
 from citegraph.question.reading import Atom, Reader, mention_of, stored
 from citegraph.question.spoken_of import runs, spoken_of, understood
+from citegraph.question.states import read_states
 from citegraph.run.state_types import Reading
 
 BARE_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -219,6 +220,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     read_numbers(reader)
     read_spoken_numbers(reader)
     read_periods(reader, whole_dates=False)
+    states = read_states(reader)
     read_presence(reader, names, linker.coverage(bucket.name))
     read_flags(reader, read_noun(reader))
     read_amounts(reader)
@@ -237,7 +239,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         reader.use(start, end)
     for _, match in bound_asked(question, "what_date"):
         reader.use(*match.span())  # "until what date" does not ask for the date of the document
-    asked = read_asked(reader)
+    asked = list(dict.fromkeys([*states, *read_asked(reader)]))
     noun = read_noun(reader)
     left = remaining(reader, filters)
     if not asked and len(beside_the_form(question, left)) <= 1:  # else it is of something beside the document

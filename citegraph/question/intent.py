@@ -5,9 +5,11 @@ import re
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.encoder.multilingual import Intent as Tagged
+from citegraph.encoder.multilingual import surely_lists
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question import cues
+from citegraph.question.answer_form import has_measure
 from citegraph.question.functions import asks, billing, counted_at, counting, function_of, number_said
 from citegraph.question.measures import asking, plain
 from citegraph.question.phrases import PLURAL, document_words, find_phrase
@@ -82,14 +84,16 @@ def settle_intent(
             return "compute", {"function": wanted, "field": name}
         intent = "qa"
     here = cues.EXISTENCE.search(question) is not None and not lead["terms"]
+    sure = surely_lists(question) and (bool(lead["filters"] and lead["noun"]) or has_measure(question))
     if intent == "qa" and (
-        (plural and not asks_value(bucket, question, lead))
+        sure
+        or (plural and not asks_value(bucket, question, lead))
         or (lead["filters"] and (names_many(bucket, question) or cues.WHOLE.search(question) or here))
     ):
         intent = "list"
     told = asks_value(bucket, question, lead) or len(lead["terms"]) >= SAID
     listed = decomposition["intent"] == intent == "list" and not plural and not cues.WHOLE.search(question)
-    if listed and (not lead["filters"] or told):
+    if listed and not sure and (not lead["filters"] or told):
         intent = "qa"  # "how much does A get each June", "give me the name of whoever keeps the key of B"
     if (
         intent == "qa"

@@ -21,6 +21,7 @@ from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.answer_form import is_polar
 from citegraph.question.cues import CONTAINS
 from citegraph.question.functions import counting
+from citegraph.question.measures import said_before
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 from citegraph.question.spoken_of import runs
@@ -46,10 +47,17 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
             or is_common_word(reader, declared, link)
             or is_looked_up(reader, link)
             or is_counted_time(reader, link)
+            or is_bound(reader, link)
         ):
             continue
         add_mention(reader, declared, link)
+        if declared.kind == "jurisdiction" and (title := STATE.search(reader.question, 0, link.start)):
+            reader.use(*title.span())  # "the law of the State of Veldany"
     narrow_names(reader)
+
+
+STATE = re.compile(rf"\b[^\W\d_a-z][^\W\d_]+\s+(?:{alternation('asking', 'of')})\s+(?:[^\W\d_]{{2,4}}\s+)?$")
+"""What a state calls itself before its name: "State of ...", "Estado de ...", "Kingdom of the ..."."""
 
 
 def is_looked_up(reader: Reader, link: Link) -> bool:
@@ -65,6 +73,13 @@ def is_looked_up(reader: Reader, link: Link) -> bool:
     companies = declared is not None and declared.kind in {"organization", "person"}
     partly = not (link.complete or link.cued or companies)
     return told or (next_to and partly)
+
+
+def is_bound(reader: Reader, link: Link) -> bool:
+    """Tell whether a part of a name is a number that bounds something: "over 400 V"."""
+    return (
+        not link.complete and link.text[0].isdigit() and said_before(reader.question, link.start) is not None
+    )
 
 
 def is_counted_time(reader: Reader, link: Link) -> bool:

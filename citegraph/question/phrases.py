@@ -193,7 +193,7 @@ def included_among(
 def left_out_words(question: str) -> set[str]:
     """Return the bare words of what the answer is not to be about: "the yearly fees, leave the value of the meals out of it"."""
     said = [match[0] for match in _left_out().finditer(question)]
-    return _with_part(question, ("excluded",), SURELY_OUT) | set(terms.content_words(" ".join(said)))
+    return _with_part(question, ("excluded",), SURELY) | set(terms.content_words(" ".join(said)))
 
 
 @cache
@@ -202,8 +202,8 @@ def _left_out() -> re.Pattern[str]:
     return re.compile(rf"{source('except')}\s[^.,;:?!()]+", re.IGNORECASE)
 
 
-SURELY_OUT = 0.9
-"""Share from which a word is surely left out."""
+SURELY = 0.9
+"""Share from which a word is surely a condition, or surely left out."""
 
 
 def _with_part(question: str, slots: Sequence[Slot], least: float) -> set[str]:

@@ -130,15 +130,18 @@ class Search(NameSearch):
             for first, last, code in named:
                 start, end = self.words[first].start, self.words[last].end
                 said = self.text[start:end]
+                code_like = (
+                    said[-len(self.words[last].written) :] if first == last else said
+                )  # "est" of "c'est"
                 around = self.words[max(0, first - 1)], self.words[min(last + 1, len(self.words) - 1)]
                 if currency_code(self.text[start : around[1].end]) or currency_code(
                     self.text[around[0].start : end]
                 ):
                     continue  # "British pounds" and "Swiss francs" are of no country
                 held = self.lexicon.codes[declared.name]
-                if len(said) <= 3 and not (said.isupper() and code in held):
+                if len(code_like) <= 3 and not (code_like.isupper() and code in held):
                     continue
-                if len(said) <= 3 and (self._ends_a_name(start) or self._is_field_word(said)):
+                if len(code_like) <= 3 and (self._ends_a_name(start) or self._is_field_word(code_like)):
                     continue
                 values = (code,) if declared.kind == "country" else self._laws(declared.name, code)
                 if values:

@@ -223,6 +223,8 @@ class Field(BaseModel):
     Attributes:
         columns: names of annotation columns that hold it, besides its own name.
         words: words and phrases by which people mean the field in a question.
+        past: words that say that a date lies before today ("expired", "overdue").
+        future: words that say that a date does not lie before today ("still valid").
         unit: unit of a quantity (pint's names) or what an integer counts.
         currency: ISO 4217 code that a money amount has when neither the value nor the row says one.
         currency_field: field of the same row that says a money amount's currency.
@@ -249,6 +251,8 @@ class Field(BaseModel):
     description: str
     columns: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    past: tuple[str, ...] = ()
+    future: tuple[str, ...] = ()
     unit: str | None = None
     currency: Annotated[str, Declared(pattern="^[A-Z]{3}$")] | None = None
     currency_field: Name | None = None
@@ -303,6 +307,8 @@ class Field(BaseModel):
             raise ValueError("a quantity needs a unit")
         if (self.currency or self.currency_field) and self.type != "money":
             raise ValueError(f"currency belongs to money, not to {self.type}")
+        if (self.past or self.future) and self.type != "date":
+            raise ValueError(f"past and future belong to a date, not to {self.type}")
         if self.values and not self.is_string:
             raise ValueError(f"values belong to text, keyword or keywords, not to {self.type}")
         return self

@@ -1,7 +1,7 @@
 """answer_forms: what a question asks for, and the words that answer it."""
 
 from citegraph.answer.extracts import best_passages, speaks_of
-from citegraph.question.answer_form import DATE, NAME, form_of, phrasing_of
+from citegraph.question.answer_form import DATE, NAME, form_of, has_measure, phrasing_of
 
 LEASE = """LEASE AGREEMENT between Hollin Estates Ltd and Varga Tools GmbH.
 The tenant shall disclose the plans only where that is required by law.
@@ -42,3 +42,8 @@ def test_forms() -> None:
     assert form_of("Who is the landlord?") is NAME
     assert form_of("Describe the roof") is None
     assert phrasing_of("Who is the landlord?") is None
+
+
+def test_a_quantity_that_restricts_documents_is_a_condition() -> None:
+    assert has_measure("Which of the transceiver sheets have a reach of 25 km?")
+    assert not has_measure("What is the reach of the Larkin 25 in km?")

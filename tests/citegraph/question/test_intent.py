@@ -3,7 +3,10 @@
 import pytest
 
 from citegraph.question.functions import number_said
-from citegraph.question.intent import classify
+from citegraph.question.intent import classify, settle_intent
+from citegraph.run.services import Corpus
+from nodes.decompose import decompose
+from tests.node_runtime import Read
 
 
 @pytest.mark.parametrize(
@@ -68,3 +71,15 @@ def test_or_more_joins_no_sides(question: str, intent: str) -> None:
 def test_one_number_is_said(question: str, function: str, changes: bool) -> None:
     said = number_said(question)
     assert (said.function, said.changes) == (function, changes)
+
+
+def test_a_sure_list_is_one_whatever_its_nouns(read: Read, corpus: Corpus) -> None:
+    """"Products" of a data sheet are no word for the documents; a fact put like a list stays a fact."""
+    for question, intent in [
+        ("Der Kurier fragt: welche unserer Produkte haben laut Datenblatt TO-92? Bitte alle.", "list"),
+        ("we collected data on TO-92 once. I need each sheet of NorrVolt, not the manual", "list"),
+        ("Which two people signed the Tannick NDA?", "qa"),
+    ]:
+        bucket = corpus.buckets["contracts" if "NDA" in question else "datasheets"]
+        lead = read(bucket.name, question)
+        assert settle_intent(bucket, question, decompose(question), lead)[0] == intent, question

@@ -64,3 +64,27 @@ def test_what_restricts_the_documents_is_a_name(question: str, text: str, field:
 )
 def test_a_common_word_is_no_part_of_a_longer_name(read: Read, question: str, named: bool) -> None:
     assert bool(read("invoices", question)["filters"]) is named
+
+
+def test_an_elided_word_is_no_code_of_a_country(read: Read) -> None:
+    """Without its apostrophe "c'est" ends in the code of Estonia."""
+    fields = [item.get("field") for item in read("invoices", "les factures, c'est-à-dire les avoirs")["filters"]]
+    assert "vendor_country" not in fields
+
+
+def test_what_a_state_calls_itself_is_part_of_its_name(read: Read) -> None:
+    found = read("contracts", "Which agreements fall under the law of the Kingdom of the Netherlands?")
+    assert [item["field"] for item in found["filters"]] == ["governing_law"]
+    assert "kingdom" not in [*found["terms"], *found["names"]]
+
+
+def test_a_number_that_bounds_something_names_nothing(read: Read) -> None:
+    fields = [item.get("field") for item in read("datasheets", "parts with a title over 200")["filters"]]
+    assert not {"title", "product"} & set(fields)
+
+
+def test_parts_of_two_names_of_one_field_are_alternatives_where_both_are_conditions(read: Read) -> None:
+    question = "every bill of Cobaltine Cloud, that is the new name, and those of Oudenveld Facility as well"
+    (vendors,) = read("invoices", question)["filters"]
+    assert vendors["operator"] == "in"
+    assert vendors["value"] == ["Cobaltine Cloud Inc.", "Oudenveld Facility B.V."]
