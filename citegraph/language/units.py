@@ -34,15 +34,20 @@ def durations() -> dict[str, dict[str, str]]:
 
 
 def unit_rows() -> list[tuple[str, str, Decimal, list[str]]]:
-    """Return (dimension, pint's name or "none", factor to the dimension's first unit, spellings) of each unit."""
+    """Return (dimension, pint's name or "none", factor to the dimension's first unit, spellings) of each unit.
+
+    Besides the spellings of the table those of the CLDR in the languages of documents ("minutos", "metri").
+    """
     rows = []
+    counted = table("cldr_units")
     for dimension, entries in table("units").items():
         if dimension in _NO_DIMENSION:
             continue
         for entry in entries:
             head, _, spellings = entry.partition(" = ")
             name, factor = head.split()
-            rows.append((dimension, name, Decimal(factor), spellings.split()))
+            names = dict.fromkeys([*spellings.split(), *counted.get(name, "").split()])
+            rows.append((dimension, name, Decimal(factor), list(names)))
     return rows
 
 

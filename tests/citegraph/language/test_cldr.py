@@ -58,6 +58,28 @@ def durations() -> dict[str, str]:
     return found
 
 
+MEASURES = (
+    "duration-minute", "duration-second", "duration-millisecond", "length-meter", "length-kilometer", "length-centimeter",
+    "length-millimeter", "mass-gram", "mass-kilogram", "mass-milligram", "volume-liter", "volume-milliliter",
+    "volume-centiliter", "volume-deciliter", "area-hectare", "electric-volt", "electric-ampere", "electric-milliampere",
+    "electric-ohm", "power-watt", "power-kilowatt", "power-megawatt", "power-milliwatt", "frequency-hertz", "frequency-kilohertz", "frequency-megahertz", "frequency-gigahertz", "pressure-bar",
+    "pressure-pascal",
+)  # fmt: skip
+"""Units that are measured with everywhere, but for those whose names are ordinary words ("once" for ounces, "julio")."""
+
+
+def measures() -> dict[str, str]:
+    """Return the names of units as each language counts them ("90 minutos"), by the name that pint gives them."""
+    found: dict[str, set[str]] = {}
+    for language in (*LANGUAGES, "pt"):
+        patterns = Locale(language)._data["unit_patterns"]
+        for unit in MEASURES:
+            forms = patterns.get(unit, {}).get("long", {}).values()
+            names = {form.replace("{0}", "").strip().lower() for form in forms} - {"secondo"}  # "according to"
+            found.setdefault(unit.partition("-")[2], set()).update(filter(str.isalpha, names))
+    return {unit: " ".join(sorted(names)) for unit, names in found.items()}
+
+
 def currencies() -> dict[str, str]:
     """Return the names of each current ISO 4217 code in English, German and French, lower case, "|" between them.
 
@@ -111,6 +133,7 @@ def states() -> dict[str, str]:
 TABLES = {
     "cldr_months": months,
     "cldr_durations": durations,
+    "cldr_units": measures,
     "cldr_currencies": currencies,
     "cldr_countries": countries,
     "cldr_states": states,
