@@ -31,7 +31,7 @@ async def met_otherwise(corpus: Corpus, plan: Plan, question: str) -> Decision |
     return (
         (await printed_together(corpus, plan, question) if by_words else None)
         or await asyncio.to_thread(not_said_to_be, corpus, plan)
-        or await asyncio.to_thread(stated_by_none, corpus, plan)
+        or await stated_by_none(corpus, plan)
         or await asyncio.to_thread(without_asides, corpus, plan, question)
         or await asyncio.to_thread(each_of_several, corpus, plan)
         or (None if by_words else await printed_together(corpus, plan, question))
@@ -184,32 +184,46 @@ def not_said_to_be(corpus: Corpus, plan: Plan) -> Decision | None:
     return enough(said, plan=left, matched={name: matched}, partial=said)
 
 
-def stated_by_none(corpus: Corpus, plan: Plan) -> Decision | None:
-    """Return the decision on the documents that meet all conditions but one, whose field none of them states; blocking.
+async def stated_by_none(corpus: Corpus, plan: Plan) -> Decision | None:
+    """Return the decision on the documents that meet all conditions but one, whose field none of them states.
 
-    Reports that name no country are not said to be from another one. Of several such conditions the one that leaves the
-    fewest documents; None where what is left is most of the bucket.
+    A field that nothing fills (the clauses of contracts that nobody annotated) says nothing of them: those are taken that
+    print the condition's words in one passage; where none does, all that are left, where they are few beside the bucket, as
+    unchecked. Of several such conditions the one that leaves the fewest documents.
     """
+    found = await asyncio.to_thread(_unstated, corpus, plan)
+    if found is None:
+        return None
+    name, (matched, item, rest) = plan["buckets"][0], found
+    left = with_part(plan, name, filters=rest)
+    told = " ".join(terms.content_words(str(item.get("raw") or "")))
+    if held := await listed_by_evidence(corpus, left, told, matched) if told else None:
+        return {**held, "plan": left, "partial": BY_WORDS}
+    if not rest or matched > MOST * await asyncio.to_thread(corpus.annotations.count, name):
+        return None
+    said = (
+        f"none of them states its {item['field'].replace('_', ' ')}; “{printed(item)}” could not be checked"
+    )
+    return enough(said, plan=left, matched={name: matched}, partial=said)
+
+
+def _unstated(corpus: Corpus, plan: Plan) -> tuple[int, StoredClause, list[StoredClause]] | None:
+    """Return how many documents a plan leaves without one condition whose field none of them states, that one, and the others."""
     name = plan["buckets"][0]
     filters = plan["per_bucket"][name]["filters"]
-    most = MOST * corpus.annotations.count(name)
     found: list[tuple[int, StoredClause, list[StoredClause]]] = []
     for item in filters:
-        rest = [other for other in filters if other is not item]
-        if not (rest and inferred(item) and "field" in item):
+        if not (
+            inferred(item) and "field" in item and item.get("operator") not in {"missing", "!=", "not in"}
+        ):
             continue
+        rest = [other for other in filters if other is not item]
         missing = stored(Clause(field=item["field"], operator="missing", value=None, raw=item.get("raw", "")))
         left, silent = (with_part(plan, name, filters=kept) for kept in (rest, [*rest, missing]))
         open_to = corpus.annotations.count(name, bucket_filters(left, name))
-        if 0 < open_to <= most and open_to == corpus.annotations.count(name, bucket_filters(silent, name)):
+        if open_to and open_to == corpus.annotations.count(name, bucket_filters(silent, name)):
             found.append((open_to, item, rest))
-    if not found:
-        return None
-    _, item, rest = min(found, key=lambda one: one[0])
-    field = item["field"].replace("_", " ")
-    return _met(
-        corpus, plan, rest, f"none of them states its {field}; “{printed(item)}” could not be checked"
-    )
+    return min(found, key=lambda one: one[0], default=None)
 
 
 def _said_in(item: StoredClause, text: str) -> bool:

@@ -199,6 +199,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         return enough(
             f"{len(found)} documents hold {', '.join(unknown)}",
             targets=found,
+            described=unknown,
             matched={plan["buckets"][0]: len(found)},
         )
     by_model = bool(state["decomposition"].get("by"))
@@ -211,11 +212,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         return await moved(corpus, state, context, unknown) or await nothing_found(
             corpus, state, context, unknown
         )
-    if (
-        not by_model
-        and counts_or_lists(plan)
-        and (more := await asyncio.to_thread(printed_too, corpus, plan))
-    ):
+    if counts_or_lists(plan) and (more := await asyncio.to_thread(printed_too, corpus, plan)):
         return more
     if not by_model and (read := await asyncio.to_thread(read_instead, corpus, plan, matched)):
         return read

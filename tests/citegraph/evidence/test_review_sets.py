@@ -7,6 +7,7 @@ from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.corpus.schema.document import Document
 from citegraph.evidence.empty_sets import each_of_several, stated_by_none, without_asides
 from citegraph.evidence.review_sets import all_capitals, asks_inside, printed_too, read_instead, review_set
+from citegraph.evidence.sets_by_texts import BY_WORDS
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 
@@ -147,15 +148,26 @@ def test_what_is_no_condition_gives_way_where_nothing_is_left(corpus: Corpus) ->
     )
 
 
-def test_a_condition_whose_field_none_of_the_others_states_is_said_to_be_unchecked(corpus: Corpus) -> None:
+async def test_a_condition_whose_field_none_of_the_others_states_is_said_to_be_unchecked(
+    corpus: Corpus,
+) -> None:
     larut = ("vendor_name", "=", "Warung Larut Catering", "Larut")
-    decision = stated_by_none(corpus, filtered(larut, ("due_date", "<", "2024-06-01", "due before June")))
+    decision = await stated_by_none(corpus, filtered(larut, ("due_date", "<", "2024-06-01", "before June")))
     assert decision
     kept = decision["plan"]["per_bucket"]["invoices"]["filters"]
     assert [item["value"] for item in kept] == ["Warung Larut Catering"]
     assert "due date" in decision["partial"]
     stated = filtered(larut, ("invoice_date", "<", "1999-01-01", "before 1999"))
-    assert stated_by_none(corpus, stated) is None, "they say that it is another day"
+    assert await stated_by_none(corpus, stated) is None, "they say that it is another day"
+
+
+async def test_a_field_that_nothing_fills_is_looked_for_in_texts(corpus: Corpus) -> None:
+    plan = filtered(("discount_date", "<", "2024-06-01", "Havenweg"))
+    decision = await stated_by_none(corpus, plan)
+    assert decision
+    assert set(decision["targets"]) == {"oudenveld-of-24-01", "oudenveld-of-24-02"}
+    assert decision["partial"] == BY_WORDS
+    assert await stated_by_none(corpus, filtered(("discount_date", "<", "2024-06-01", "Quillhaven"))) is None
 
 
 def test_a_few_documents_that_do_not_state_a_number_are_read(corpus: Corpus) -> None:
