@@ -71,6 +71,15 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[Stored
             missing = Clause(field=field, operator="missing", value=None)
             said += f": {', '.join(corpus.annotations.document_ids(name, (*others, missing)))}"
         notes.append(note("compose", "unknown", f"{said}."))
+    notes += [
+        note(
+            "compose",
+            "unknown",
+            f"No {item.field.replace('_', ' ')} of theirs is known; their texts were not searched for one.",
+        )
+        for item in filters
+        if isinstance(item, Clause) and item.operator == "missing" and item.origin == "inferred"
+    ]
     unused = unbound_words(corpus.buckets[name], plan, decision.get("described", []))
     if unused:
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."

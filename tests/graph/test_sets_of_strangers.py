@@ -170,3 +170,11 @@ async def test_a_set(shelves: Services, bucket: str, messages: str, documents: s
 )
 async def test_a_number(shelves: Services, bucket: str, messages: str, said: str) -> None:
     assert said in (await asked(shelves, bucket, messages))[1]
+
+
+async def test_what_no_value_is_known_of_is_said_not_to_be_searched(shelves: Services) -> None:
+    context = Context(today="2026-03-01", buckets=["invoices"])
+    answer = await Session(shelves, InMemorySaver()).ask("invoices without a due date", context=context)
+    assert {"i2", "i4"} <= set(answer.documents)
+    (note,) = [item.message for item in answer.notes if "due date" in item.message]
+    assert "not searched" in note
