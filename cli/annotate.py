@@ -169,7 +169,6 @@ async def _change(
     from citegraph.corpus.ingestion.ingest_options import IngestOptions
 
     bucket, doc_id = meant
-    assert corpus.extractions is not None
     changes = list(_changes(bucket, doc_id, request))
     if not changes and request.rerun is None:
         return
@@ -191,8 +190,9 @@ async def _change(
 def _editor(corpus: Corpus, bucket: "Bucket", request: Annotate) -> "Editor":
     from citegraph.corpus.records.extracted.editing import Editor
 
-    assert corpus.extractions is not None
-    return Editor(bucket, corpus.documents, corpus.annotations, corpus.extractions, request.by or _user())
+    return Editor(
+        bucket, corpus.documents, corpus.annotations, corpus.stores.extractions, request.by or _user()
+    )
 
 
 def _field_names(corpus: Corpus, bucket: "Bucket", request: Annotate) -> list[str]:
@@ -311,8 +311,7 @@ def _review(corpus: Corpus, bucket: "Bucket", request: Annotate) -> str:
 
 
 def _history(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Annotate) -> str:
-    assert corpus.extractions is not None
-    store = corpus.extractions.corrected
+    store = corpus.stores.extractions.corrected
     rows = history_rows(store.history(doc_id) if doc_id else store.history_of_bucket(bucket.name))
     if request.fields:
         wanted = {*request.fields, *_field_names(corpus, bucket, request)}

@@ -35,12 +35,11 @@ async def correct(server: Server, who: Who, doc_id: DocumentId, given: Correctin
     """Correct a value of a document; 422 when the field does not take it. Returns the document's values."""
     may_write(who)
     whole = await asyncio.to_thread(server.services.open)
-    assert whole.extractions is not None
     change = Change(doc_id, given.field, given.action, given.value, given.note or None)
     async with server.ingesting:
         found = await reading(server, who, lambda corpus: _to_correct(who, corpus, doc_id, given))
         bucket = whole.buckets[found.bucket]
-        editor = Editor(bucket, whole.documents, whole.annotations, whole.extractions, who.name)
+        editor = Editor(bucket, whole.documents, whole.annotations, whole.stores.extractions, who.name)
         await reannotate(
             bucket,
             [doc_id],
@@ -117,7 +116,7 @@ def _values(server: Running, corpus: Corpus, doc_id: str) -> list[DocumentValue]
     document = known_document(corpus, doc_id)
     # The document may be seen, so may everything that was found in it.
     whole = server.services.open()
-    if whole.extractions is None or document.bucket not in whole.buckets:
+    if document.bucket not in whole.buckets:
         return []
     rows = document_rows(whole, whole.buckets[document.bucket], doc_id)
     return [_value(row) for row in rows]

@@ -134,19 +134,14 @@ def _embedder(name: str) -> Embedder | None:
         return None
 
 
-def preparation(
-    bucket: Bucket, options: IngestOptions, sidecar: Sidecar, *, extracts: bool = True
-) -> Preparation | None:
+def preparation(bucket: Bucket, options: IngestOptions, sidecar: Sidecar) -> Preparation | None:
     """Return what the readers work out of new files, None when that is nothing.
 
     Where rows beside the documents mostly give the values, they are not extracted; and since each row's names are
     indexed with its document, the vectors are then left to the writer.
-
-    Args:
-        extracts: whether there is a store for what is extracted.
     """
     every = options.extract == "always"
-    extracts = extracts and options.extract != "never" and (every or not sidecar)
+    extracts = options.extract != "never" and (every or not sidecar)
     indexing = _indexing(options, sidecar) if options.ray is not None else None
     if not extracts and indexing is None:
         return None

@@ -204,7 +204,6 @@ def contents(home: Path) -> dict[str, Any]:
         index = stores.index
         assert isinstance(index, EdgeIndex)
         assert isinstance(stores.annotations, AnnotationStore)
-        assert stores.extractions
         found = {
             "documents": {doc_id: (documents.whole(doc_id), documents.record(doc_id)) for doc_id in ids},
             "annotations": {doc_id: stores.annotations.get(doc_id) for doc_id in ids},

@@ -14,6 +14,7 @@ from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.ingestion.report import IngestReport, NewVersion
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.documents import DocumentStore
+from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
 from citegraph.corpus.schema.bucket import Bucket, Identifier
 from citegraph.corpus.schema.field import Field
 from citegraph.errors import Unavailable
@@ -46,7 +47,7 @@ HALF = " ".join([*WORDS[:300], *(f"new{number}" for number in range(100))])
 async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
     url = f"sqlite:///{tmp_path / 'citegraph.sqlite'}"
     index = EdgeIndex(tmp_path / "index", STATIC, weights=(1.0, 3.0))
-    yield Stores(DocumentStore(url), AnnotationStore(url, {"policies": BUCKET}), index)
+    yield Stores(DocumentStore(url), AnnotationStore(url, {"policies": BUCKET}), index, ExtractionStore(url))
     await index.close()
 
 

@@ -16,6 +16,7 @@ from citegraph.corpus.ingestion.pipeline import ingest, reembed
 from citegraph.corpus.ingestion.report import IngestReport, Skipped
 from citegraph.corpus.readers.encodings import NO_TEXT
 from citegraph.corpus.records.documents import DocumentStore
+from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
 from citegraph.corpus.schema.bucket import Bucket, Identifier
 from citegraph.corpus.schema.document import safe_id
 from citegraph.corpus.schema.field import Field, TextRule
@@ -53,7 +54,7 @@ async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
 def make_stores(home: Path) -> Stores:
     url = f"sqlite:///{home / 'citegraph.sqlite'}"
     index = EdgeIndex(home / "index", STATIC, weights=(1.0, 3.0))
-    return Stores(DocumentStore(url), MemoryAnnotations(), index)
+    return Stores(DocumentStore(url), MemoryAnnotations(), index, ExtractionStore(url))
 
 
 @pytest.fixture

@@ -67,7 +67,6 @@ async def left_by(home: Path, folder: Path, workers: int, *, again: bool = False
         options = IngestOptions(workers=workers, reread=again, **given)
         rows = sorted(folder.parent.glob("rows-beside.csv"))
         await ingest([folder], BUCKET, stores=stores, annotations=rows, options=options)
-        assert stores.extractions
         rows = [
             (
                 doc_id,
@@ -180,7 +179,6 @@ def test_what_is_not_prepared() -> None:
     assert every(annotated) == found
     assert prepare(Reading(text + " " * LONGEST)) is None
     assert preparation(BUCKET, IngestOptions(extract="never"), Sidecar()) is None
-    assert preparation(BUCKET, IngestOptions(extract="always"), Sidecar(), extracts=False) is None
 
 
 def test_a_machine_without_the_model_leaves_vectors_to_the_writer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.records.access import NOBODY, OWNER, Principal, checked_labels
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.documents import DocumentStore
+from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
 from citegraph.corpus.schema.document import Document
 from citegraph.errors import BadInput
 from citegraph.llm.embeddings import StaticEmbedder
@@ -83,7 +84,7 @@ def test_counts_and_values_are_those_of_seen_documents(new_database) -> None:
 async def test_an_ingest_labels_keeps_and_takes_labels_away(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'a.sqlite'}"
     index = EdgeIndex(tmp_path / "index", StaticEmbedder(), weights=(1.0, 3.0))
-    stores = Stores(DocumentStore(url), AnnotationStore(url, BUCKETS), index)
+    stores = Stores(DocumentStore(url), AnnotationStore(url, BUCKETS), index, ExtractionStore(url))
     file = tmp_path / "memo.txt"
     file.write_text("The heliport opens in June.", "utf-8")
     found = SearchRequest("generic", "heliport", access=index_condition(STAFF))
