@@ -199,20 +199,12 @@ class Planner:
         named = next((str(merged[name]) for name in FILE_COLUMNS if merged.get(name)), "") if merged else ""
         stored = self.known[doc_id].source_file if doc_id in self.known else doc_id
         file = Path((file or named).replace("\\", "/")).name or stored
-        document = Document(
+        document = reading.as_document(
             doc_id=doc_id,
             bucket=self.bucket.name,
-            text=reading.text,
             source_file=file,
             content_hash=text_hash(reading.text),
-            title=reading.title,
-            media_type=reading.media_type,
-            pages=reading.pages,
-            url=reading.url,
             source_path=part_path(source, reading.part),
-            layouts=reading.layouts,
-            tables=reading.tables,
-            embedded=reading.embedded,
         )
         return document, merged
 

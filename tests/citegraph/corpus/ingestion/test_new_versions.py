@@ -70,7 +70,7 @@ def gone(file: Path) -> None:
 
 
 def replaced(stores: Stores) -> dict[str, object]:
-    records = stores.documents.list("policies")
+    records = stores.documents.all_records("policies").values()
     found = {
         record.doc_id: (stores.annotations.get(record.doc_id) or {}).get("supersedes") for record in records
     }

@@ -101,7 +101,7 @@ async def test_a_folder_is_read_whole_and_bad_files_are_named(stores: Stores, fo
         ("rows.jsonl", "three: doc_id already read from rows.jsonl"),
         ("rows.jsonl", "line 4: no text: pass it with --annotations"),
     ]
-    assert [record.doc_id for record in stores.documents.list("letters")] == [
+    assert sorted(stores.documents.all_records("letters")) == [
         "four",
         "inner-one",
         "one",
@@ -322,7 +322,7 @@ async def test_an_id_of_another_bucket_is_refused(stores: Stores, folder: Path) 
     await ingest([folder], BUCKET, stores=stores)
     other = BUCKET.model_copy(update={"name": "notes"})
     report = await ingest([folder / "rows.jsonl", folder / "one.txt"], other, stores=stores)
-    assert [record.doc_id for record in stores.documents.list("notes")] == ["in-one"]
+    assert sorted(stores.documents.all_records("notes")) == ["in-one"]
     reasons = [skip.reason for skip in report.skipped]
     assert "doc_id three is in bucket letters" in reasons
     missing = await ingest([folder / "nothing"], BUCKET, stores=stores)
@@ -337,7 +337,7 @@ async def test_parts_of_a_container_are_documents(stores: Stores, tmp_path: Path
         archive.writestr("b/one.txt", "The blue ferry.")
     report = await ingest([source], BUCKET, stores=stores)
     assert numbers(report) == (2, 0, 0, 0, 0)
-    records = stores.documents.list("letters")
+    records = stores.documents.all_records("letters").values()
     path = str((source / "post.zip").resolve())
     assert sorted((record.source_file, record.source_path) for record in records) == [
         ("one.txt", f"{path}!/a/one.txt"),
@@ -349,7 +349,9 @@ async def test_parts_of_a_container_are_documents(stores: Stores, tmp_path: Path
         archive.writestr("b/one.txt", "The blue ferry.")
     fewer = await ingest([source], BUCKET, stores=stores, options=IngestOptions(prune=True))
     assert numbers(fewer) == (0, 0, 1, 1, 1)
-    assert [record.source_path for record in stores.documents.list("letters")] == [f"{path}!/b/one.txt"]
+    assert [record.source_path for record in stores.documents.all_records("letters").values()] == [
+        f"{path}!/b/one.txt"
+    ]
 
 
 async def test_long_documents_get_summaries_and_short_ones_stay(stores: Stores, folder: Path) -> None:
@@ -399,6 +401,6 @@ def test_ids_fit_into_markers(given: str, expected: str) -> None:
 
 async def snapshot(stores: Stores) -> object:
     """Return everything stored: records, and each document's chunks."""
-    records = stores.documents.list("letters", 10_000)
-    chunks = [await stores.index.document_chunks("letters", record.doc_id) for record in records]
+    records = stores.documents.all_records("letters")
+    chunks = [await stores.index.document_chunks("letters", doc_id) for doc_id in sorted(records)]
     return records, chunks, await stores.index.count("letters")
