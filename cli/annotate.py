@@ -127,18 +127,18 @@ async def _run(request: Annotate, show: Progress | None) -> str:
 
 def _meant(corpus: Corpus, request: Annotate) -> "tuple[Bucket, str | None]":
     """Return the bucket and the document, if one is named, that a request is about."""
-    from tools.search_tools import known_bucket
+    from citegraph.corpus.schema.bucket import bucket_named
 
     if request.document is None:
         if request.bucket is None:
             raise BadInput("Name a document, or a bucket with --bucket.")
-        return known_bucket(corpus, request.bucket), None
+        return bucket_named(corpus.buckets, request.bucket), None
     if request.bucket is not None:
-        known_bucket(corpus, request.bucket)
+        bucket_named(corpus.buckets, request.bucket)
     doc_id = _document(corpus, request.document, request.bucket)
     record = corpus.documents.record(doc_id)
     assert record is not None
-    return known_bucket(corpus, record.bucket), doc_id
+    return bucket_named(corpus.buckets, record.bucket), doc_id
 
 
 def _document(corpus: Corpus, name: str, bucket: str | None) -> str:
