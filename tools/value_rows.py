@@ -146,6 +146,22 @@ def review_rows(corpus: Corpus, items: Sequence["ReviewItem"]) -> list[Row]:
     return rows
 
 
+def shown(value: Any) -> str:
+    """Return a JSON value as people read it, "" for none."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case {"amount": amount}:
+            return f"{amount} {value.get('currency') or ''}".strip()
+        case {"value": number}:
+            return str(value.get("raw") or number)
+        case list():
+            return "; ".join(map(str, value))
+    return str(value)
+
+
 def quote(text: str, row: Mapping[str, Any]) -> str | None:
     """Return the line of a document around a value, on one line, None for a value without a place."""
     start, end = row.get("start"), row.get("end")

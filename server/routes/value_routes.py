@@ -19,7 +19,7 @@ from server.routes.browsing import DocumentId, Name, declared_bucket, known_docu
 from server.routes.value_schemas import Correcting, DocumentValue, Review, ReviewItem, Versions
 from server.running import Running, Server, Who
 from server.schemas import DocumentSummary
-from tools.value_rows import document_rows, review_rows
+from tools.value_rows import document_rows, review_rows, shown
 
 router = APIRouter(tags=["documents"], responses=RESPONSES)
 
@@ -125,21 +125,5 @@ def _values(server: Running, corpus: Corpus, doc_id: str) -> list[DocumentValue]
 def _value(row: Mapping[str, Any]) -> DocumentValue:
     more = {name: row.get(name) for name in DocumentValue.model_fields if name in row}
     return DocumentValue(
-        **more | {"shown": _text(row.get("value")), "instead_of": _text(row.get("instead_of"))}
+        **more | {"shown": shown(row.get("value")), "instead_of": shown(row.get("instead_of"))}
     )
-
-
-def _text(value: Any) -> str:
-    """Return a JSON value as people read it."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case {"amount": amount}:
-            return f"{amount} {value.get('currency') or ''}".strip()
-        case {"value": number}:
-            return str(value.get("raw") or number)
-        case list():
-            return "; ".join(map(str, value))
-    return str(value)
