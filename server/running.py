@@ -4,7 +4,7 @@ import asyncio
 import math
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Annotated
@@ -24,7 +24,6 @@ from graph.session import Session, open_session
 from server.after_kill import CUT_OFF, settled
 from server.chat_fronts.conversations import Conversations
 from server.drawing import PageDrawer
-from server.guard.places import Place
 from server.logs import RunLog
 from server.metrics import Metrics
 from server.problems import Refused
@@ -35,6 +34,24 @@ AGAIN = 2.0
 """Seconds until what is left half done is looked at again, while its store does not answer."""
 SOON, EVERY = 2 * CUT_OFF, 3600.0
 """Seconds after a start, and from then on, until it is looked at though no store has failed."""
+
+
+class Place:
+    """One place among those that work is let in by; free when nobody holds it any more."""
+
+    def __init__(self, freed: Callable[[], None]) -> None:
+        self._freed = freed
+        self._holders = 1
+
+    def hold(self) -> None:
+        """Keep the place for one more."""
+        self._holders += 1
+
+    def leave(self) -> None:
+        """Give the place up for one of those who hold it."""
+        self._holders -= 1
+        if not self._holders:
+            self._freed()
 
 
 @dataclass
