@@ -168,7 +168,7 @@ class RunningAlone(Running):
         return super().working + len(self.session.running)
 
     async def settle(self) -> bool:
-        """Settle, and forget the steps of deleted threads."""
+        """Settle, and forget the steps of deleted threads, which a kill may have left."""
         try:
             for thread_id in await asyncio.to_thread(self.threads.leaving):
                 await self.session.forget(thread_id)
@@ -201,22 +201,16 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
     rest = Resting()
     services = replace(services, observers=(*services.observers, runs, RunLog(), rest))
     async with open_session(services) as session:
-        await settled(services)
-        threads = await asyncio.to_thread(ThreadBook, settings.sql_url)
-        # Of a deleted thread a kill may have left the steps.
-        for thread_id in await asyncio.to_thread(threads.leaving):
-            await session.forget(thread_id)
-            await asyncio.to_thread(threads.forgotten, thread_id)
-        conversations = await asyncio.to_thread(Conversations, settings.sql_url)
         app.state.running = RunningAlone(
             settings,
             services,
             _limits(settings),
             app.state.metrics,
             session=session,
-            threads=threads,
-            conversations=conversations,
+            threads=await asyncio.to_thread(ThreadBook, settings.sql_url),
+            conversations=await asyncio.to_thread(Conversations, settings.sql_url),
         )
+        await app.state.running.settle()
         async with settling(app.state.running):
             yield
         rest.stop()
