@@ -3,25 +3,23 @@
 import json
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.ingestion import planning
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
 from citegraph.corpus.ingestion.pipeline import ingest, reembed
 from citegraph.corpus.ingestion.report import IngestReport, Skipped
 from citegraph.corpus.readers.encodings import NO_TEXT
-from citegraph.corpus.records.documents import DocumentStore
-from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.bucket import Bucket, Identifier
 from citegraph.corpus.schema.document import safe_id
 from citegraph.corpus.schema.field import Field, TextRule
-from citegraph.llm.embeddings import StaticEmbedder
-from tests.citegraph.corpus.memory_annotations import MemoryAnnotations
+from tests.citegraph.corpus.open_stores import open_stores
 
 BUCKET = Bucket(
     name="letters",
@@ -41,20 +39,14 @@ BUCKET = Bucket(
     title_fields=("sender",),
     entity_fields=("sender", "place"),
 )
-STATIC = StaticEmbedder()
+OTHER = BUCKET.model_copy(update={"name": "notes"})
 
 
 @pytest.fixture
 async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
-    stores = make_stores(tmp_path / "home")
+    stores = open_stores(tmp_path / "home", BUCKET, OTHER)
     yield stores
     await stores.index.close()
-
-
-def make_stores(home: Path) -> Stores:
-    url = f"sqlite:///{home / 'citegraph.sqlite'}"
-    index = EdgeIndex(home / "index", STATIC, weights=(1.0, 3.0))
-    return Stores(DocumentStore(url), MemoryAnnotations(), index, ExtractionStore(url))
 
 
 @pytest.fixture
@@ -311,6 +303,8 @@ async def test_a_changed_declaration_is_followed(stores: Stores, folder: Path) -
         name="town", type="keyword", description="Town.", from_text=(TextRule(pattern=r"of (Brest)"),)
     )
     wider = BUCKET.model_copy(update={"fields": (*BUCKET.fields, town)})
+    annotations = AnnotationStore(stores.extractions.sql_url, {wider.name: wider})
+    stores = replace(stores, annotations=annotations)
     report = await ingest([folder], wider, stores=stores)
     assert (report.changed, report.chunks) == (5, 0)
     brest = {"must": [{"key": "meta.town", "match": {"value": "brest"}}]}
@@ -320,8 +314,7 @@ async def test_a_changed_declaration_is_followed(stores: Stores, folder: Path) -
 
 async def test_an_id_of_another_bucket_is_refused(stores: Stores, folder: Path) -> None:
     await ingest([folder], BUCKET, stores=stores)
-    other = BUCKET.model_copy(update={"name": "notes"})
-    report = await ingest([folder / "rows.jsonl", folder / "one.txt"], other, stores=stores)
+    report = await ingest([folder / "rows.jsonl", folder / "one.txt"], OTHER, stores=stores)
     assert sorted(stores.documents.all_records("notes")) == ["in-one"]
     reasons = [skip.reason for skip in report.skipped]
     assert "doc_id three is in bucket letters" in reasons

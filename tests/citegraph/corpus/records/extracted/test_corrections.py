@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.ingestion.annotating import Again, reannotate
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
 from citegraph.corpus.ingestion.pipeline import ingest, reembed
@@ -25,7 +24,7 @@ from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.document import Document
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language.amounts import Money
-from citegraph.llm.embeddings import StaticEmbedder
+from tests.citegraph.corpus.open_stores import open_stores
 
 SLIP = "ELM TRADING LTD\nTAX INVOICE\nInvoice No: E-77   Date: 14/03/2024\nTotal: GBP 48.00\n"
 
@@ -37,11 +36,9 @@ def invoices() -> Bucket:
 
 @pytest.fixture
 async def stores(tmp_path: Path, invoices: Bucket) -> AsyncIterator[Stores]:
-    url = f"sqlite:///{tmp_path / 'store.sqlite'}"
-    annotations = AnnotationStore(url, {"invoices": invoices})
-    index = EdgeIndex(tmp_path / "index", StaticEmbedder(), weights=(1.0, 3.0))
-    yield Stores(DocumentStore(url), annotations, index, ExtractionStore(url))
-    await index.close()
+    stores = open_stores(tmp_path, invoices)
+    yield stores
+    await stores.index.close()
 
 
 async def bring(folder: Path, invoices: Bucket, stores: Stores, **more: Any) -> Any:
@@ -142,7 +139,7 @@ async def test_always_fills_what_a_row_leaves_open(
     await reannotate(invoices, stores=stores, options=options)
     values = stores.annotations.get("slip") or {}
     assert (values["invoice_number"], values["invoice_date"]) == ("GIVEN-1", date(2024, 3, 14))
-    listed = reviewed(tmp_path / "store.sqlite", invoices)
+    listed = reviewed(tmp_path / "citegraph.sqlite", invoices)
     assert listed == [("invoice_number", ["other E-77"])]  # the paper says otherwise than the row
 
 
