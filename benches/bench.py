@@ -61,13 +61,11 @@ async def bench(home: Path) -> dict[str, Any]:
 
 async def fill(corpus: Corpus) -> None:
     """Ingest the sample corpus."""
-    from citegraph.corpus.ingestion.ingest_options import Stores
     from citegraph.corpus.ingestion.pipeline import ingest
 
-    stores = Stores(corpus.documents, corpus.annotations, corpus.index)
     for name, bucket in corpus.buckets.items():
         folder = SAMPLE / name
-        await ingest([folder], bucket, stores=stores, annotations=sorted(folder.glob("annotations.*")))
+        await ingest([folder], bucket, stores=corpus.stores, annotations=sorted(folder.glob("annotations.*")))
 
 
 def report(measured: dict[str, Any]) -> str:

@@ -23,7 +23,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from benches.steady import ENOUGH, decomposition, planned
 from citegraph.citations.prompt_injection import AFTER, QUOTED, without_addressed
-from citegraph.corpus.ingestion.ingest_options import Stores
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.llm.scripted import scripted
 from citegraph.run.answer_types import WITHHELD, Answer
@@ -108,8 +107,7 @@ async def ask_all(cases: list[dict[str, Any]], home: Path) -> list[tuple[str, st
     )
     services = Services(settings)
     corpus = services.open()
-    stores = Stores(corpus.documents, corpus.annotations, corpus.index)
-    await ingest([folder], corpus.buckets[BUCKET], stores=stores)
+    await ingest([folder], corpus.buckets[BUCKET], stores=corpus.stores)
     outcomes = []
     for case in cases:
         session = Session(Services(settings, ready=corpus, models=obedient(case)), InMemorySaver())

@@ -127,18 +127,18 @@ async def _run(request: Annotate, show: Progress | None) -> str:
 
 def _meant(corpus: Corpus, request: Annotate) -> "tuple[Bucket, str | None]":
     """Return the bucket and the document, if one is named, that a request is about."""
-    from tools.search_tools import known_bucket
+    from citegraph.corpus.schema.bucket import bucket_named
 
     if request.document is None:
         if request.bucket is None:
             raise BadInput("Name a document, or a bucket with --bucket.")
-        return known_bucket(corpus, request.bucket), None
+        return bucket_named(corpus.buckets, request.bucket), None
     if request.bucket is not None:
-        known_bucket(corpus, request.bucket)
+        bucket_named(corpus.buckets, request.bucket)
     doc_id = _document(corpus, request.document, request.bucket)
     record = corpus.documents.record(doc_id)
     assert record is not None
-    return known_bucket(corpus, record.bucket), doc_id
+    return bucket_named(corpus.buckets, record.bucket), doc_id
 
 
 def _document(corpus: Corpus, name: str, bucket: str | None) -> str:
@@ -169,7 +169,6 @@ async def _change(
     from citegraph.corpus.ingestion.ingest_options import IngestOptions
 
     bucket, doc_id = meant
-    assert corpus.extractions is not None
     changes = list(_changes(bucket, doc_id, request))
     if not changes and request.rerun is None:
         return
@@ -191,8 +190,9 @@ async def _change(
 def _editor(corpus: Corpus, bucket: "Bucket", request: Annotate) -> "Editor":
     from citegraph.corpus.records.extracted.editing import Editor
 
-    assert corpus.extractions is not None
-    return Editor(bucket, corpus.documents, corpus.annotations, corpus.extractions, request.by or _user())
+    return Editor(
+        bucket, corpus.documents, corpus.annotations, corpus.stores.extractions, request.by or _user()
+    )
 
 
 def _field_names(corpus: Corpus, bucket: "Bucket", request: Annotate) -> list[str]:
@@ -311,8 +311,7 @@ def _review(corpus: Corpus, bucket: "Bucket", request: Annotate) -> str:
 
 
 def _history(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Annotate) -> str:
-    assert corpus.extractions is not None
-    store = corpus.extractions.corrected
+    store = corpus.stores.extractions.corrected
     rows = history_rows(store.history(doc_id) if doc_id else store.history_of_bucket(bucket.name))
     if request.fields:
         wanted = {*request.fields, *_field_names(corpus, bucket, request)}

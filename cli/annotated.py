@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from citegraph.errors import BadInput
 from citegraph.run.json_output import dumped
-from tools.value_rows import Row
+from tools.value_rows import Row, shown
 
 if TYPE_CHECKING:
     from citegraph.corpus.records.extracted.editing import Change
@@ -42,7 +42,7 @@ def _said(row: Mapping[str, Any]) -> str:
 
 
 def _found_said(found: Mapping[str, Any]) -> str:
-    return f"{found['raw']!r}: {found['reason']}" if found["reason"] else shown(found["value"])
+    return f"{found['raw']!r}: {found['reason']}" if found["reason"] else shown(found["value"]) or "none"
 
 
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
@@ -59,14 +59,7 @@ def said_by(row: Mapping[str, Any]) -> str:
     value = row["value"] if "value" in row else row["raw"]
     if row["raw"] is not None and shown(value) == shown(row["instead_of"]):
         return f"found right{by}"
-    return f"corrected{by}, instead of {shown(row['instead_of'])}"
-
-
-def shown(value: Any) -> str:
-    """Return a JSON value as text."""
-    if isinstance(value, dict):
-        return str(value.get("raw") or " ".join(str(part) for part in value.values() if part is not None))
-    return "; ".join(map(str, value)) if isinstance(value, list) else "none" if value is None else str(value)
+    return f"corrected{by}, instead of {shown(row['instead_of']) or 'none'}"
 
 
 def review_text(rows: Sequence[Row]) -> str:
@@ -88,7 +81,7 @@ def corrections_text(rows: Sequence[Row]) -> str:
     """Return corrections, one a line."""
     return "\n".join(
         f"{row['doc_id']}  {row['field']}: {'none' if row['raw'] is None else row['raw']} instead of "
-        f"{shown(row['instead_of'])}, {row['state']}, {row['at'][:10]}{' by ' + row['by'] if row['by'] else ''}"
+        f"{shown(row['instead_of']) or 'none'}, {row['state']}, {row['at'][:10]}{' by ' + row['by'] if row['by'] else ''}"
         f"{': ' + row['note'] if row['note'] else ''}"
         for row in rows
     )
@@ -104,7 +97,7 @@ def history_text(rows: Sequence[Row]) -> str:
 
 
 def _done(row: Row) -> str:
-    value, before = shown(row["raw"]), shown(row["instead_of"])
+    value, before = shown(row["raw"]) or "none", shown(row["instead_of"])
     if row["action"] == "undo":
         return f"correction {value} taken back"
     if row["instead_of"] is None:
@@ -126,7 +119,7 @@ def _to_review(row: Row) -> Row:
         "doc_id": row["doc_id"],
         "file": row["file"],
         "field": row["field"],
-        "value": "" if row["value"] is None else shown(row["value"]),
+        "value": shown(row["value"]),
         "certainty": f"{row['certainty']:.2f}",
         "page": "" if first["page"] is None else str(first["page"]),
         "quote": first["quote"] or "",
@@ -143,7 +136,7 @@ def correction_table(rows: Sequence[Row]) -> list[Row]:
             **dict.fromkeys(COLUMNS, ""),
             "doc_id": row["doc_id"],
             "field": row["field"],
-            "value": shown(row["instead_of"]) if row["instead_of"] is not None else "",
+            "value": shown(row["instead_of"]),
             "correction": NOTHING if row["raw"] is None else row["raw"],
             "note": row["note"] or "",
         }
@@ -154,13 +147,10 @@ def correction_table(rows: Sequence[Row]) -> list[Row]:
 def history_table(rows: Sequence[Row]) -> list[Row]:
     """Return the history of corrections as rows of a table."""
     return [
-        {
-            name: "" if row[name] is None else shown(row[name])
-            for name in ("at", "by", "doc_id", "field", "action", "note")
-        }
+        {name: shown(row[name]) for name in ("at", "by", "doc_id", "field", "action", "note")}
         | {
-            "value": "" if row["raw"] is None else row["raw"],
-            "instead_of": "" if row["instead_of"] is None else shown(row["instead_of"]),
+            "value": row["raw"] or "",
+            "instead_of": shown(row["instead_of"]),
         }
         for row in rows
     ]

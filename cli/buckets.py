@@ -28,8 +28,7 @@ def buckets(
     as_json: AsJson = False,
 ) -> None:
     """List the buckets, or document one of them with its document count and frequent values."""
-    from citegraph.corpus.schema.bucket import load_buckets
-    from citegraph.errors import BadInput
+    from citegraph.corpus.schema.bucket import bucket_named, load_buckets
 
     settings = load_settings()
     declared = load_buckets(settings.buckets_dir)
@@ -41,14 +40,13 @@ def buckets(
         ]
         write(dumped(rows) if as_json else _list_text(rows))
         return
-    if name not in declared:
-        raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(declared)}.")
+    bucket = bucket_named(declared, name)
     values = _frequent(settings, declared, name) if counts[name] else {}
     if as_json:
-        data = declared[name].model_dump(mode="json") | {"documents": counts[name], "frequent_values": values}
+        data = bucket.model_dump(mode="json") | {"documents": counts[name], "frequent_values": values}
         write(dumped(data))
     else:
-        write(_bucket_text(declared[name], counts[name], values))
+        write(_bucket_text(bucket, counts[name], values))
 
 
 def document_counts(settings: "Settings", buckets: "dict[str, Bucket]") -> dict[str, int]:

@@ -66,13 +66,11 @@ def _rows(request: Export) -> Iterator[str]:
     from citegraph.corpus.filters.checks import read_filters
     from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
     from citegraph.corpus.records.csv_rows import export_csv
-    from citegraph.corpus.schema.bucket import load_buckets
+    from citegraph.corpus.schema.bucket import bucket_named, load_buckets
 
     settings = load_settings()
     buckets = load_buckets(settings.buckets_dir)
-    if request.bucket not in buckets:
-        raise BadInput(f"There is no bucket {request.bucket[:60]!r}; the buckets are {', '.join(buckets)}.")
-    filters = read_filters(buckets[request.bucket], request.filters, today=date.today())
+    filters = read_filters(bucket_named(buckets, request.bucket), request.filters, today=date.today())
     settings.home.mkdir(parents=True, exist_ok=True)
     store = AnnotationStore(settings.sql_url, buckets)
     return export_csv(store, request.bucket, filters, bom=request.excel)

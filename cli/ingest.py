@@ -242,10 +242,10 @@ async def _reembed(services: Services, name: str, show: Progress | None) -> int:
 
 
 async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
-    from tools.search_tools import known_bucket
+    from citegraph.corpus.schema.bucket import bucket_named
 
     corpus = await services.corpus()
-    return known_bucket(corpus, name), corpus.stores
+    return bucket_named(corpus.buckets, name), corpus.stores
 
 
 async def _closing(services: Services, work: Callable[[Services], Awaitable[T]]) -> T:

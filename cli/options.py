@@ -78,11 +78,9 @@ def check_scope(context: Context, buckets: "dict[str, Bucket]") -> None:
     """
     from citegraph.corpus.filters.checks import check
     from citegraph.corpus.filters.clause import FilterProblem, parse_clause
+    from citegraph.corpus.schema.bucket import bucket_named
 
-    for name in context.buckets:
-        if name not in buckets:
-            raise BadInput(f"There is no bucket {name[:60]!r}; the buckets are {', '.join(buckets)}.")
-    searched = [buckets[name] for name in context.buckets or buckets]
+    searched = [bucket_named(buckets, name) for name in context.buckets or buckets]
     for text in context.filters:
         clause = parse_clause(text)
         results = [check(bucket, clause, today=context.now) for bucket in searched]

@@ -14,7 +14,7 @@ from citegraph.corpus.filters.clause import parse_clause
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import term_weights
 from citegraph.corpus.linking.name_search import Link
-from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.bucket import Bucket, bucket_named
 from citegraph.encoder.multilingual import NUMBERS, is_idle, tag_question
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language import terms
@@ -31,7 +31,6 @@ from citegraph.run.model_calls import ask_model, ask_part, has_model, own_part, 
 from citegraph.run.services import Corpus, Services, without_metadata
 from citegraph.run.state import State, Update
 from citegraph.run.state_types import Routed
-from tools.search_tools import known_bucket
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part
@@ -213,7 +212,7 @@ class Route:
         corpus = given or await self.services.corpus()
         if context.buckets:
             for name in context.buckets:
-                known_bucket(corpus, name)
+                bucket_named(corpus.buckets, name)
             return {
                 "routes": [
                     {"bucket": name, "score": 1.0, "reason": "chosen by the caller"}

@@ -19,7 +19,7 @@ from server.guard.known_keys import KnownKeys
 from server.line_safe import JsonText
 from server.metrics import Counted, Metrics
 from server.page_files import PageFiles
-from server.problems import RESPONSES, Refused, add_handlers
+from server.problems import RESPONSES, Refused, add_handlers, known_options
 from server.routes import (
     about,
     asking,
@@ -34,7 +34,6 @@ from server.routes import (
 from server.running import opened, opened_inside
 from server.web import api_docs
 from server.web.replies import Conditional, OtherSites, RequestIds
-from server.web.unknown_options import known_options
 
 PAGE = Path(__file__).parent / "page"
 """Folder of the web page, served at / when it is there."""

@@ -1,6 +1,7 @@
 """Errors over HTTP as problem details (RFC 9457): what went wrong and what to do, never a trace or a secret."""
 
 import logging
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
@@ -106,6 +107,26 @@ def add_handlers(app: FastAPI, *, ours_only: bool = False) -> None:
 
 def _where(location: tuple[Any, ...]) -> str:
     return ".".join(str(part)[:100] for part in location).encode("utf-8", "replace").decode()
+
+
+async def known_options(request: Request) -> None:
+    """Refuse, with 422, an option in the address that the route does not have."""
+    route: Any = request.scope.get("route")
+    dependant = getattr(route, "dependant", None)
+    if dependant is None or not request.query_params:
+        return
+    known = set(_names(dependant))
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        there = f"there are {', '.join(sorted(known))}" if known else "it takes none"
+        raise Refused(422, f"{unknown[0][:100]!r} is no option of this route; {there}.")
+
+
+def _names(dependant: Any) -> Iterator[str]:
+    """Yield the options of a route and of what it depends on."""
+    yield from (item.alias for item in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _names(inner)
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {

@@ -4,7 +4,7 @@ import asyncio
 import math
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Annotated
@@ -24,7 +24,6 @@ from graph.session import Session, open_session
 from server.after_kill import CUT_OFF, settled
 from server.chat_fronts.conversations import Conversations
 from server.drawing import PageDrawer
-from server.guard.places import Place
 from server.logs import RunLog
 from server.metrics import Metrics
 from server.problems import Refused
@@ -35,6 +34,24 @@ AGAIN = 2.0
 """Seconds until what is left half done is looked at again, while its store does not answer."""
 SOON, EVERY = 2 * CUT_OFF, 3600.0
 """Seconds after a start, and from then on, until it is looked at though no store has failed."""
+
+
+class Place:
+    """One place among those that work is let in by; free when nobody holds it any more."""
+
+    def __init__(self, freed: Callable[[], None]) -> None:
+        self._freed = freed
+        self._holders = 1
+
+    def hold(self) -> None:
+        """Keep the place for one more."""
+        self._holders += 1
+
+    def leave(self) -> None:
+        """Give the place up for one of those who hold it."""
+        self._holders -= 1
+        if not self._holders:
+            self._freed()
 
 
 @dataclass
@@ -151,7 +168,7 @@ class RunningAlone(Running):
         return super().working + len(self.session.running)
 
     async def settle(self) -> bool:
-        """Settle, and forget the steps of deleted threads."""
+        """Settle, and forget the steps of deleted threads, which a kill may have left."""
         try:
             for thread_id in await asyncio.to_thread(self.threads.leaving):
                 await self.session.forget(thread_id)
@@ -184,22 +201,16 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
     rest = Resting()
     services = replace(services, observers=(*services.observers, runs, RunLog(), rest))
     async with open_session(services) as session:
-        await settled(services)
-        threads = await asyncio.to_thread(ThreadBook, settings.sql_url)
-        # Of a deleted thread a kill may have left the steps.
-        for thread_id in await asyncio.to_thread(threads.leaving):
-            await session.forget(thread_id)
-            await asyncio.to_thread(threads.forgotten, thread_id)
-        conversations = await asyncio.to_thread(Conversations, settings.sql_url)
         app.state.running = RunningAlone(
             settings,
             services,
             _limits(settings),
             app.state.metrics,
             session=session,
-            threads=threads,
-            conversations=conversations,
+            threads=await asyncio.to_thread(ThreadBook, settings.sql_url),
+            conversations=await asyncio.to_thread(Conversations, settings.sql_url),
         )
+        await app.state.running.settle()
         async with settling(app.state.running):
             yield
         rest.stop()

@@ -11,13 +11,14 @@ from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.extracted.row_store import rows_bucket
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
+from citegraph.corpus.schema.bucket import bucket_named
 from citegraph.errors import BadInput
 from citegraph.plan.rows_asked import Function, filters_of, row_query
 from citegraph.question.reading import stored
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state_types import RowsWanted
 from tools.scope import Scope, day_of, hard_filters
-from tools.search_tools import FilterClause, checked_filters, known_bucket
+from tools.search_tools import FilterClause, checked_filters
 
 
 class QueryInput(BaseModel, extra="forbid"):
@@ -60,7 +61,7 @@ def document_query(
     Raises:
         BadInput: there is no such bucket, or it may not be searched.
     """
-    bucket = known_bucket(corpus, asked.bucket)
+    bucket = bucket_named(corpus.buckets, asked.bucket)
     filters, dropped = checked_filters(corpus, bucket.name, asked.filters or [], scope)
     query = DocumentQuery(
         bucket=bucket.name,
@@ -102,7 +103,7 @@ def rows_wanted(corpus: Corpus, asked: QueryInput, scope: Scope | None = None) -
     Raises:
         BadInput: there is no such kind of rows or column, or a condition does not fit its column.
     """
-    bucket = known_bucket(corpus, asked.bucket)
+    bucket = bucket_named(corpus.buckets, asked.bucket)
     kind = next((item for item in bucket.rows if item.name == asked.rows), None)
     if kind is None:
         known = ", ".join(item.name for item in bucket.rows) or "none"

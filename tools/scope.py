@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from citegraph.corpus.filters.clause import Filters
-from citegraph.errors import BadInput
+from citegraph.corpus.schema.bucket import bucket_named
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,7 @@ class Scope:
         Raises:
             BadInput: the bucket is not one of those that may be searched.
         """
-        if bucket not in self.filters:
-            raise BadInput(f"There is no bucket {bucket[:60]!r}; the buckets are {', '.join(self.filters)}.")
-        return self.filters[bucket]
+        return bucket_named(self.filters, bucket)
 
 
 def hard_filters(scope: Scope | None, bucket: str) -> Filters:

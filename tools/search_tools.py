@@ -21,8 +21,9 @@ from citegraph.corpus.index.searcher import (
     search_buckets,
 )
 from citegraph.corpus.index.views import VersionedIndex
+from citegraph.corpus.schema.bucket import bucket_named
 from citegraph.corpus.schema.document import Hit
-from citegraph.errors import BadInput, CitegraphError
+from citegraph.errors import CitegraphError
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import Settings
 from tools.scope import Scope, day_of, hard_filters
@@ -97,7 +98,7 @@ class PassageQuery:
         """
         per_bucket = dict(self.filters)
         for name in self.buckets:
-            known_bucket(corpus, name)
+            bucket_named(corpus.buckets, name)
         return [
             SearchRequest(
                 bucket=name,
@@ -117,17 +118,6 @@ class PassageQuery:
         """Return how many hits are asked for: a reranker and a choice for difference see more than they return."""
         pool = POOL * self.top_k if self.mmr is not None else self.top_k
         return max(pool, DEPTH) if corpus.reranker else pool
-
-
-def known_bucket(corpus: Corpus, name: str) -> Any:
-    """Return the declaration of bucket `name`.
-
-    Raises:
-        BadInput: there is no such bucket; the message lists those that exist.
-    """
-    if name not in corpus.buckets:
-        raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(corpus.buckets)}.")
-    return corpus.buckets[name]
 
 
 async def search_passages(
@@ -163,7 +153,7 @@ def checked_filters(
 ) -> tuple[Filters, tuple[str, ...]]:
     """Return the clauses that fit the bucket's schema and the scope, typed, and a line about each that was dropped."""
     asked = [Clause(**clause.model_dump()) for clause in clauses]
-    checked = check_filters(known_bucket(corpus, bucket), asked, today=day_of(scope))
+    checked = check_filters(bucket_named(corpus.buckets, bucket), asked, today=day_of(scope))
     barred = [item for item in checked.filters if scope and filtered_fields(item) & scope.without]
     lines = [
         *map(str, checked.problems),

@@ -5,6 +5,7 @@ import json
 
 from langchain_core.tools import BaseTool
 
+from citegraph.corpus.schema.bucket import bucket_named
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import CitegraphError, TimedOut
 from citegraph.plan.make_plan import caller_filters
@@ -15,7 +16,7 @@ from citegraph.run.state_types import CallArguments, ToolCall
 from tools.document_metadata import metadata_tools
 from tools.query_documents import query_tools
 from tools.scope import Scope
-from tools.search_tools import described, known_bucket, search_tools
+from tools.search_tools import described, search_tools
 
 SEARCHES = frozenset({"search_text", "search_semantic"})
 
@@ -40,7 +41,7 @@ def run_scope(corpus: Corpus, context: Context) -> Scope:
         BadInput: a bucket does not exist, or a filter fits none of them.
     """
     for name in context.buckets:
-        known_bucket(corpus, name)
+        bucket_named(corpus.buckets, name)
     names = list(context.buckets or corpus.buckets)
     hard = caller_filters(corpus, names, context)
     # A bucket that misses the field of a hard filter is not searched: nothing in it can be told to pass.

@@ -20,11 +20,10 @@ QUOTED = 60
 
 def document_rows(corpus: Corpus, bucket: "Bucket", doc_id: str) -> list[Row]:
     """Return a document's values, one a row: corrected, extracted, given and derived, and what contradicts them."""
-    assert corpus.extractions is not None
     values = corpus.annotations.get(doc_id, bucket.name) or {}
     sources = corpus.annotations.get_sources(doc_id, bucket.name)
     corrections = {item["field"]: item for item in correction_rows(corpus, bucket, doc_id)}
-    extracted = [asdict(item) for item in corpus.extractions.get(doc_id)]
+    extracted = [asdict(item) for item in corpus.stores.extractions.get(doc_id)]
     applied = {name for name, item in corrections.items() if item["state"] in APPLIED}
     rows = [
         row
@@ -74,8 +73,7 @@ def correction_rows(corpus: Corpus, bucket: "Bucket", doc_id: str | None = None)
     `state` is `applied`; `applied, made on an earlier version` of the text; `waiting`: the text has changed and says
     something else now; `document gone`, `field gone`, or `unreadable` by the field as it is declared now.
     """
-    assert corpus.extractions is not None
-    store = corpus.extractions.corrected
+    store = corpus.stores.extractions.corrected
     found = {doc_id: store.of_document(doc_id)} if doc_id is not None else store.of_bucket(bucket.name)
     records = corpus.documents.records(list(found))
     values = corpus.annotations.values_of(bucket.name, list(found))
@@ -146,6 +144,22 @@ def review_rows(corpus: Corpus, items: Sequence["ReviewItem"]) -> list[Row]:
             }
         )
     return rows
+
+
+def shown(value: Any) -> str:
+    """Return a JSON value as people read it, "" for none."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case {"amount": amount}:
+            return f"{amount} {value.get('currency') or ''}".strip()
+        case {"value": number}:
+            return str(value.get("raw") or number)
+        case list():
+            return "; ".join(map(str, value))
+    return str(value)
 
 
 def quote(text: str, row: Mapping[str, Any]) -> str | None:

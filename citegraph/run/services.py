@@ -82,9 +82,10 @@ class Corpus:
 
     @property
     def stores(self) -> "Stores":
-        """Return where an ingest writes to."""
+        """Return where an ingest writes to; the operator's corpus alone has it."""
         from citegraph.corpus.ingestion.ingest_options import Stores
 
+        assert self.extractions is not None
         return Stores(self.documents, self.annotations, self.index, self.extractions)
 
     def filled(self, names: Iterable[str]) -> list[str]:

@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 
 from citegraph.answer.chat_text import RESOURCES, chat_text, chosen_reply, cited_url
 from citegraph.corpus.records.access import OWNER, Principal
+from citegraph.corpus.schema.bucket import bucket_named
 from citegraph.errors import CitegraphError
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
@@ -25,7 +26,7 @@ from server.routes.browsing import known_document
 from server.running import RunningAlone
 from tools.document_metadata import document_metadata
 from tools.query_documents import QueryInput, query_documents
-from tools.search_tools import SearchInput, known_bucket, passages_found
+from tools.search_tools import SearchInput, passages_found
 
 Json = dict[str, Any]
 PART = 20_000
@@ -278,7 +279,7 @@ def bucket_listed(corpus: Corpus, name: str) -> Json:
     Raises:
         BadInput: there is no such bucket.
     """
-    known_bucket(corpus, name)
+    bucket_named(corpus.buckets, name)
     rows = corpus.annotations.rows(name, (), limit=LISTED, offset=0)
     listed = [f"citegraph://documents/{row['doc_id']}" for row in rows]
     return next(item for item in buckets_of(corpus) if item["name"] == name) | {"resources": listed}

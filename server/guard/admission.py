@@ -20,8 +20,8 @@ from citegraph.errors import BadInput
 from citegraph.settings import Settings
 from server.auth import Credentials, Unauthenticated, process_settings
 from server.guard.bodies import is_upload
-from server.guard.places import Place
 from server.problems import Refused, problem
+from server.running import Place
 
 SIGNS_OF_LIFE = frozenset({"/healthz", "/readyz", "/ok"})
 """Routes that say nothing but that the server stands."""

@@ -17,8 +17,9 @@ from citegraph.corpus.filters.checks import read_filters
 from citegraph.corpus.records.access import Principal
 from citegraph.corpus.records.csv_rows import export_csv
 from citegraph.corpus.records.document_record import DocumentRecord
-from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.corpus.schema.bucket import Bucket, bucket_named, show
 from citegraph.corpus.schema.document import PART, Document
+from citegraph.errors import BadInput
 from citegraph.run.services import Corpus
 from server.drawing import marked, shares_of
 from server.problems import RESPONSES, Refused
@@ -261,12 +262,10 @@ def declared_bucket(corpus: Corpus, name: str) -> Bucket:
     Raises:
         Refused: 404, there is none of that name.
     """
-    if name not in corpus.buckets:
-        raise Refused(
-            404,
-            f"There is no bucket {name[:41]!r}; the buckets are {', '.join(corpus.buckets)}.",
-        )
-    return corpus.buckets[name]
+    try:
+        return bucket_named(corpus.buckets, name)
+    except BadInput as error:
+        raise Refused(404, str(error)) from error
 
 
 def known_document(corpus: Corpus, doc_id: str) -> Document:

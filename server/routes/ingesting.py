@@ -24,13 +24,12 @@ from citegraph.corpus.schema.document import file_of
 from citegraph.errors import CitegraphError
 from citegraph.run.json_output import dumped
 from server.after_kill import forget_document, upload_folder
-from server.guard.places import Place
 from server.guard.rights import may_bring, may_change, may_write
 from server.line_safe import JsonText
 from server.problems import RESPONSES, Refused, status_of
 from server.routes.asking import STREAM, wants_events
 from server.routes.browsing import DocumentId, declared_bucket, known_document, reading
-from server.running import Running, Server, Who
+from server.running import Place, Running, Server, Who
 from server.schemas import FieldFilled, Ingested
 
 router = APIRouter(prefix="/documents", tags=["documents"], responses=RESPONSES)

@@ -19,7 +19,7 @@ from server.routes.browsing import DocumentId, Name, declared_bucket, known_docu
 from server.routes.value_schemas import Correcting, DocumentValue, Review, ReviewItem, Versions
 from server.running import Running, Server, Who
 from server.schemas import DocumentSummary
-from tools.value_rows import document_rows, review_rows
+from tools.value_rows import document_rows, review_rows, shown
 
 router = APIRouter(tags=["documents"], responses=RESPONSES)
 
@@ -35,12 +35,11 @@ async def correct(server: Server, who: Who, doc_id: DocumentId, given: Correctin
     """Correct a value of a document; 422 when the field does not take it. Returns the document's values."""
     may_write(who)
     whole = await asyncio.to_thread(server.services.open)
-    assert whole.extractions is not None
     change = Change(doc_id, given.field, given.action, given.value, given.note or None)
     async with server.ingesting:
         found = await reading(server, who, lambda corpus: _to_correct(who, corpus, doc_id, given))
         bucket = whole.buckets[found.bucket]
-        editor = Editor(bucket, whole.documents, whole.annotations, whole.extractions, who.name)
+        editor = Editor(bucket, whole.documents, whole.annotations, whole.stores.extractions, who.name)
         await reannotate(
             bucket,
             [doc_id],
@@ -117,7 +116,7 @@ def _values(server: Running, corpus: Corpus, doc_id: str) -> list[DocumentValue]
     document = known_document(corpus, doc_id)
     # The document may be seen, so may everything that was found in it.
     whole = server.services.open()
-    if whole.extractions is None or document.bucket not in whole.buckets:
+    if document.bucket not in whole.buckets:
         return []
     rows = document_rows(whole, whole.buckets[document.bucket], doc_id)
     return [_value(row) for row in rows]
@@ -126,21 +125,5 @@ def _values(server: Running, corpus: Corpus, doc_id: str) -> list[DocumentValue]
 def _value(row: Mapping[str, Any]) -> DocumentValue:
     more = {name: row.get(name) for name in DocumentValue.model_fields if name in row}
     return DocumentValue(
-        **more | {"shown": _text(row.get("value")), "instead_of": _text(row.get("instead_of"))}
+        **more | {"shown": shown(row.get("value")), "instead_of": shown(row.get("instead_of"))}
     )
-
-
-def _text(value: Any) -> str:
-    """Return a JSON value as people read it."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case {"amount": amount}:
-            return f"{amount} {value.get('currency') or ''}".strip()
-        case {"value": number}:
-            return str(value.get("raw") or number)
-        case list():
-            return "; ".join(map(str, value))
-    return str(value)

@@ -18,7 +18,6 @@ from benches.steady import ENOUGH, decomposition, planned
 from citegraph.answer.withheld import NO_EVIDENCE
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
-from citegraph.corpus.ingestion.ingest_options import Stores
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.schema.document import Hit
 from citegraph.llm.scripted import Script, scripted
@@ -72,8 +71,7 @@ def poisoned(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     settings = load_settings().model_copy(update={"home": home, "qdrant_url": None, "database_url": None})
     services = Services(settings)
     corpus = services.open()
-    stores = Stores(corpus.documents, corpus.annotations, corpus.index)
-    report = asyncio.run(ingest([folder], corpus.buckets[BUCKET], stores=stores, annotations=[table]))
+    report = asyncio.run(ingest([folder], corpus.buckets[BUCKET], stores=corpus.stores, annotations=[table]))
     assert report.new == len(rows), report
     yield services
     asyncio.run(services.close())

@@ -8,7 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from benches.injection_bench import BUCKET, obedient
-from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
+from citegraph.corpus.ingestion.ingest_options import IngestOptions
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.run.answer_types import WITHHELD, Answer, Note
 from citegraph.run.context import Context
@@ -42,10 +42,9 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     )
     services = Services(settings)
     corpus = services.open()
-    stores = Stores(corpus.documents, corpus.annotations, corpus.index)
     for name in DOCUMENTS:
         bucket = corpus.buckets["certificates" if name == "crane.md" else BUCKET]
-        asyncio.run(ingest([home / name], bucket, stores=stores, options=IngestOptions(workers=0)))
+        asyncio.run(ingest([home / name], bucket, stores=corpus.stores, options=IngestOptions(workers=0)))
     yield services
     asyncio.run(services.close())
 

@@ -49,7 +49,7 @@ async def said(api: Api) -> str:
 def stores_of(home: Path) -> tuple[Services, Stores]:
     services = Services(own_settings(home))
     whole = services.open()
-    return services, Stores(whole.documents, whole.annotations, whole.index, whole.extractions)
+    return services, whole.stores
 
 
 async def test_a_document_whose_writing_was_killed_is_written(tmp_path: Path) -> None:
@@ -70,8 +70,9 @@ async def test_a_correction_that_was_kept_is_followed_by_its_values(tmp_path: Pa
     doc_id = await brought(tmp_path / "home")
     services, stores = stores_of(tmp_path / "home")
     whole = services.open()
-    assert whole.extractions
-    editor = Editor(whole.buckets[BUCKET], whole.documents, whole.annotations, whole.extractions, "ana")
+    editor = Editor(
+        whole.buckets[BUCKET], whole.documents, whole.annotations, whole.stores.extractions, "ana"
+    )
     editor.apply([Change(doc_id, "author", "set", "Ada Quay")])
     record = stores.documents.record(doc_id)
     assert record

@@ -15,8 +15,7 @@ from citegraph.run.events import StepSeen
 from citegraph.run.services import Services
 from citegraph.settings import Settings
 from server.logs import configuration
-from server.metrics import Metrics
-from server.run_metrics import RunMetrics
+from server.metrics import Metrics, RunMetrics
 from tests.graph.test_langsmith import texts_of
 from tests.server.conftest import OpenApi
 from tests.server.test_app import AMBIGUOUS, LOOKUP

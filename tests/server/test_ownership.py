@@ -145,7 +145,6 @@ async def test_corrections_go_over_only_to_those_who_may_know_them(tmp_path: Pat
     async with owned_api(tmp_path / "home", HOLDERS) as api:
         await api.lines("all", [{**SECRET, "metadata": {}}], "invoices", ["board"])
         stores = stores_of(api)
-        assert stores.extractions is not None
         document = stores.documents.get("merger-7")
         assert document is not None
         correct(stores, document, "vendor_name", "Confidential Buyer Ltd")
@@ -202,7 +201,7 @@ def whole(api: Api) -> Any:
 
 def stores_of(api: Api) -> Stores:
     corpus = whole(api)
-    return Stores(corpus.documents, corpus.annotations, corpus.index, corpus.extractions)
+    return corpus.stores
 
 
 def correct(stores: Stores, document: Any, field: str, value: str) -> None:
@@ -211,5 +210,4 @@ def correct(stores: Stores, document: Any, field: str, value: str) -> None:
     from citegraph.corpus.records.extracted.corrections import Correction
 
     made = Correction(document.bucket, document.doc_id, field, value, datetime.now(UTC), "ana")
-    assert stores.extractions is not None
     stores.extractions.corrected.keep([made.made_on(document, None)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from citegraph.corpus.ingestion.worker import STEP_READINGS, Step
 from citegraph.corpus.ingestion.worker_pool import NONE
 from citegraph.corpus.readers.protocol import Reading
 from citegraph.corpus.schema.bucket import Collection as Keys
-from citegraph.corpus.schema.document import Document
 from citegraph.errors import BadInput, Unavailable
 
 if TYPE_CHECKING:
@@ -220,15 +219,8 @@ class CollectionSource:
 
     def _prepared(self, found: ForeignDocument, reading: Reading, held: _Held) -> Prepared:
         """Return the chunks of a document, one a point, with the vectors that the points have."""
-        document = Document(
-            doc_id="",
-            bucket=self._bucket.name,
-            text=reading.text,
-            source_file="",
-            content_hash="",
-            title=self._bucket.title(found.values) or reading.title,
-            pages=reading.pages,
-        )
+        document = reading.as_document(doc_id="", bucket=self._bucket.name, source_file="", content_hash="")
+        document = replace(document, title=self._bucket.title(found.values) or document.title)
         places = [(span.start, span.end) for span in found.spans]
         kept = [
             (place, vector) for place, vector in zip(places, held.vectors, strict=True) if place[0] < place[1]

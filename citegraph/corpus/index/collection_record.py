@@ -243,14 +243,8 @@ class CollectionRecord:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> CollectionRecord:
         """Read a stored record; one without a version is older than any."""
-        return cls(
-            embedding=str(stored.get("embedding", "")),
-            dimensions=int(stored.get("dimensions", 0)),
-            language=str(stored.get("language", "english")),
-            average_length=float(stored.get("average_length", 0.0)),
-            version=int(stored.get("version", 0)),
-            summaries=bool(stored.get("summaries", False)),
-        )
+        given = {"embedding": "", "dimensions": 0, "language": "english", "version": 0, **stored}
+        return cls(**{name: given[name] for name in cls.__slots__ if name in given})
 
     def check_language(self, bucket: Bucket) -> None:
         """Raise BadInput when the declaration now names another language."""

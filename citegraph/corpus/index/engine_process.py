@@ -115,9 +115,9 @@ class ProcessIndex(Forwarded):
     async def forward(self, method: str, *given: Any) -> Any:
         """Make the call in the process, once more when it dies of it."""
         if method == "upsert":  # only what belongs to these chunks goes over the pipe
-            bucket, chunks, metadata, ready = given
+            bucket, chunks, metadata, *ready = given
             wanted = {c.doc_id for c in chunks} & set(metadata)
-            given = (bucket, chunks, {doc_id: dict(metadata[doc_id]) for doc_id in wanted}, dict(ready))
+            given = (bucket, chunks, {doc_id: dict(metadata[doc_id]) for doc_id in wanted}, *map(dict, ready))
         for again in (True, False):
             try:
                 return await asyncio.wrap_future(await asyncio.to_thread(self._send, method, given))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -148,66 +148,24 @@ class Index(Protocol):
         ...
 
 
+def _handed_on(method: str) -> Any:
+    async def call(self: Forwarded, *given: Any) -> Any:
+        return await self.forward(method, *given)
+
+    return call
+
+
 class Forwarded:
     """An `Index` each of whose calls is handed to `forward` by its name; what a method does, `Index` says."""
+
+    ensure, upsert, set_metadata = map(_handed_on, ("ensure", "upsert", "set_metadata"))
+    delete_documents, drop, optimize = map(_handed_on, ("delete_documents", "drop", "optimize"))
+    search, document_chunks, retrieve = map(_handed_on, ("search", "document_chunks", "retrieve"))
+    count, counts, close = map(_handed_on, ("count", "counts", "close"))
 
     async def forward(self, method: str, *given: Any) -> Any:
         """Make the call of that name."""
         raise NotImplementedError
-
-    async def ensure(self, bucket: Bucket) -> None:
-        """See `Index.ensure`."""
-        await self.forward("ensure", bucket)
-
-    async def upsert(
-        self,
-        bucket: str,
-        chunks: Sequence[Chunk],
-        metadata: Mapping[str, Mapping[str, Any]],
-        ready: Mapping[str, Encoded] = NOTHING_READY,
-    ) -> None:
-        """See `Index.upsert`."""
-        await self.forward("upsert", bucket, chunks, metadata, ready)
-
-    async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
-        """See `Index.set_metadata`."""
-        await self.forward("set_metadata", bucket, metadata)
-
-    async def delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
-        """See `Index.delete_documents`."""
-        await self.forward("delete_documents", bucket, doc_ids)
-
-    async def drop(self, bucket: str) -> None:
-        """See `Index.drop`."""
-        await self.forward("drop", bucket)
-
-    async def optimize(self, bucket: str) -> None:
-        """See `Index.optimize`."""
-        await self.forward("optimize", bucket)
-
-    async def search(self, request: SearchRequest) -> list[Hit]:
-        """See `Index.search`."""
-        return cast(list[Hit], await self.forward("search", request))
-
-    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
-        """See `Index.document_chunks`."""
-        return cast(list[Chunk], await self.forward("document_chunks", bucket, doc_id))
-
-    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """See `Index.retrieve`."""
-        return cast(list[Chunk], await self.forward("retrieve", bucket, chunk_ids))
-
-    async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
-        """See `Index.count`."""
-        return int(await self.forward("count", bucket, filter_json))
-
-    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
-        """See `Index.counts`."""
-        return cast(list[int], await self.forward("counts", bucket, filters))
-
-    async def close(self) -> None:
-        """See `Index.close`."""
-        await self.forward("close")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +219,7 @@ SEEN_BY_ALL: FilterJSON = {"must": [{"is_empty": {"key": LABELS_KEY}}]}
 
 
 _SELDOM = ("heads", "level", "covers", "summarised")
+_STORED = [field.name for field in fields(Chunk) if field.name != "chunk_id"]
 _ORDINARY = Chunk("", "", "", 0, "", 0, 0, "", "")
 
 
@@ -297,23 +256,9 @@ def asked_chunks(records: Iterable[Any], chunk_ids: Sequence[str]) -> list[Chunk
 
 def chunk_from(point_id: object, payload: Mapping[str, Any]) -> Chunk:
     """Return the chunk that a point holds."""
-    return Chunk(
-        chunk_id=str(point_id),
-        doc_id=payload["doc_id"],
-        bucket=payload["bucket"],
-        ordinal=payload["ordinal"],
-        text=payload["text"],
-        start=payload["start"],
-        end=payload["end"],
-        content_hash=payload["content_hash"],
-        source_file=payload["source_file"],
-        page_first=payload.get("page_first"),
-        page_last=payload.get("page_last"),
-        identifiers=tuple(payload.get("identifiers") or ()),
-        title=payload.get("title") or "",
-        context=payload.get("context") or "",
-        **{name: payload[name] for name in _SELDOM if name in payload},
-    )
+    held = {name: payload[name] for name in _STORED if payload.get(name) is not None}
+    held["identifiers"] = tuple(held.get("identifiers", ()))
+    return Chunk(chunk_id=str(point_id), **held)
 
 
 def request_filter(request: SearchRequest) -> FilterJSON | None:

@@ -98,8 +98,6 @@ def _only(
 ) -> Extraction:
     """Return what was found of some fields now, and of all others before."""
     now = found or extract_document(bucket, document)
-    if stores.extractions is None:
-        return now
     before = stores.extractions.extraction(bucket, document.doc_id)
     kept = {name: item for name, item in before.fields.items() if name not in fields}
     new = {name: item for name, item in now.fields.items() if name in fields}

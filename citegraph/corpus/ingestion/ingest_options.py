@@ -26,12 +26,12 @@ Extract = Literal["auto", "always", "never"]
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Where an ingest writes to; without `extractions` nothing is extracted."""
+    """Where an ingest writes to."""
 
     documents: DocumentStore
     annotations: AnnotationStore
     index: Index
-    extractions: ExtractionStore | None = None
+    extractions: ExtractionStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,7 @@ def _changed(found: dict[str, NewVersion | None], bucket: Bucket, stores: Stores
     """Return the annotations to write; `found` loses what a person or the document itself says otherwise."""
     field = bucket.supersedes_field or ""
     likeness = stores.documents.likeness(list(found))
-    corrections = stores.extractions.corrected.of_bucket(bucket.name) if stores.extractions else {}
+    corrections = stores.extractions.corrected.of_bucket(bucket.name)
     stored = stores.annotations.values_of(bucket.name, list(found))
     changed: list[Annotation] = []
     for doc_id, version in list(found.items()):

@@ -63,7 +63,7 @@ async def ingest(
     began = time.monotonic()
     reading = ReadOptions(language=bucket.language)
     sidecar = await asyncio.to_thread(Sidecar, annotations)
-    prepare = preparation(bucket, options, sidecar, extracts=stores.extractions is not None)
+    prepare = preparation(bucket, options, sidecar)
     read = StepReader(reading, options.limits, prepare)
     reader = contextlib.nullcontext(ready) if ready is not None else _readers(options, read)
     async with _alone(bucket, stores, options), reader as readers:
@@ -97,11 +97,7 @@ async def ingest(
 def filled(bucket: Bucket, stores: Stores, doc_ids: Sequence[str]) -> list[Filled]:
     """Return which fields of these documents have a value, and which are to be looked at; blocking."""
     found = stores.annotations.filled(bucket.name, doc_ids)
-    listed = (
-        ReviewList(stores.extractions.sql_url).counts(bucket, doc_ids)
-        if stores.extractions is not None
-        else {}
-    )
+    listed = ReviewList(stores.extractions.sql_url).counts(bucket, doc_ids)
     counts = (
         Filled(item.name, found.get(item.name, 0), listed.get(item.name, 0), item.name in bucket.telling)
         for item in bucket.fields
@@ -113,7 +109,7 @@ async def read_ahead(
     path: Path, bucket: Bucket, *, stores: Stores, options: IngestOptions = DEFAULTS
 ) -> ReadAlready:
     """Read one new file in a worker process under the limits of an ingest; nothing is written or held meanwhile."""
-    prepare = preparation(bucket, options, Sidecar(), extracts=stores.extractions is not None)
+    prepare = preparation(bucket, options, Sidecar())
     read = StepReader(ReadOptions(language=bucket.language), options.limits, prepare)
     workers = options.workers if options.workers == 0 else 1
     async with open_readers(workers, read, options.limits) as readers:

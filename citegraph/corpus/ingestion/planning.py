@@ -102,7 +102,7 @@ class Planner:
         self._stores = stores
         self._options = options
         self._sidecar = sidecar
-        self._corrections = stores.extractions.corrected.of_bucket(bucket.name) if stores.extractions else {}
+        self._corrections = stores.extractions.corrected.of_bucket(bucket.name)
         self._doc_ids = DocumentIds(
             known,
             self.seen,
@@ -119,7 +119,8 @@ class Planner:
         patterns = [(kind.name, kind.pattern) for kind in bucket.identifiers]
         self._recipe = [RECIPE, options.chunk_tokens, options.chunk_overlap, patterns]
         summaries = [SUMMARY_RECIPE, SECTION_TOKENS, options.summaries_from]
-        given = [options.extract, stores.extractions is not None, options.labels]
+        # True: that there is a store for what is extracted, which every recipe so far has said.
+        given = [options.extract, True, options.labels]
         self.recipe = _hash([bucket.model_dump_json(), self._recipe, summaries, given])
 
     def read(
@@ -198,20 +199,12 @@ class Planner:
         named = next((str(merged[name]) for name in FILE_COLUMNS if merged.get(name)), "") if merged else ""
         stored = self.known[doc_id].source_file if doc_id in self.known else doc_id
         file = Path((file or named).replace("\\", "/")).name or stored
-        document = Document(
+        document = reading.as_document(
             doc_id=doc_id,
             bucket=self.bucket.name,
-            text=reading.text,
             source_file=file,
             content_hash=text_hash(reading.text),
-            title=reading.title,
-            media_type=reading.media_type,
-            pages=reading.pages,
-            url=reading.url,
             source_path=part_path(source, reading.part),
-            layouts=reading.layouts,
-            tables=reading.tables,
-            embedded=reading.embedded,
         )
         return document, merged
 
@@ -369,7 +362,7 @@ class Planner:
         if extraction is None and self._extracts(row, given):
             known = self._prepared.extraction if self._prepared else None
             extraction = known or extract_document(self.bucket, document)
-        if extraction is None and self._stores.extractions is not None and self._options.extract != "never":
+        if extraction is None and self._options.extract != "never":
             extraction = rows_beside(self.bucket, document, given)
         extraction = extraction or Extraction()
         settled = settle(self.bucket, document.text, given, extraction, {})
@@ -380,20 +373,18 @@ class Planner:
 
     def _extracts(self, row: Row | None, given: Mapping[str, Value]) -> bool:
         """Return whether values are extracted from a document: those that a person annotated are left alone."""
-        if self._stores.extractions is None or self._options.extract == "never":
-            return False
-        return self._options.extract == "always" or (row is None and not given)
+        auto = self._options.extract == "auto" and row is None and not given
+        return auto or self._options.extract == "always"
 
     def _given_before(self, document: Document) -> Mapping[str, Value]:
         """Return the stored values that an annotation row gave: not those extracted, corrected or derived."""
         stored = self._without_found_version(document.doc_id)
-        if self._stores.extractions is None or document.doc_id not in self.known:
+        if document.doc_id not in self.known:
             return stored
         sources = self._stored_places(document.doc_id)
         not_given = {name for name, source in sources.items() if source.by}
-        own = (
-            self._stores.extractions.own_fields(document.doc_id) | not_given | self._applied(document, stored)
-        )
+        own = self._stores.extractions.own_fields(document.doc_id)
+        own |= not_given | self._applied(document, stored)
         derived = derive_values(
             self.bucket, {name: stored[name] for name in own if name in stored}, document.text
         )

@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citegraph.corpus.extraction.engine import extract_document
-from citegraph.corpus.schema.document import Document
 from citegraph.corpus.schema.values import read_row
 from citegraph.errors import BadInput
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from citegraph.corpus.readers.protocol import Reading
     from citegraph.corpus.records.extracted.found import Extraction
     from citegraph.corpus.schema.bucket import Bucket
+    from citegraph.corpus.schema.document import Document
     from citegraph.llm.embeddings import Embedder
 
 LONGEST = 2_000_000
@@ -80,18 +80,7 @@ class Preparation:
         if len(reading.text) > LONGEST or not (extracts or self.indexing):
             return None
         bucket = _bucket(self.bucket)
-        document = Document(
-            doc_id="",
-            bucket=bucket.name,
-            text=reading.text,
-            source_file="",
-            content_hash="",
-            title=reading.title,
-            pages=reading.pages,
-            layouts=reading.layouts,
-            tables=reading.tables,
-            embedded=reading.embedded,
-        )
+        document = reading.as_document(doc_id="", bucket=bucket.name, source_file="", content_hash="")
         found = extract_document(bucket, document, today=self.today) if extracts else None
         if self.indexing is None:
             return Prepared(found)
@@ -134,19 +123,14 @@ def _embedder(name: str) -> Embedder | None:
         return None
 
 
-def preparation(
-    bucket: Bucket, options: IngestOptions, sidecar: Sidecar, *, extracts: bool = True
-) -> Preparation | None:
+def preparation(bucket: Bucket, options: IngestOptions, sidecar: Sidecar) -> Preparation | None:
     """Return what the readers work out of new files, None when that is nothing.
 
     Where rows beside the documents mostly give the values, they are not extracted; and since each row's names are
     indexed with its document, the vectors are then left to the writer.
-
-    Args:
-        extracts: whether there is a store for what is extracted.
     """
     every = options.extract == "always"
-    extracts = extracts and options.extract != "never" and (every or not sidecar)
+    extracts = options.extract != "never" and (every or not sidecar)
     indexing = _indexing(options, sidecar) if options.ray is not None else None
     if not extracts and indexing is None:
         return None

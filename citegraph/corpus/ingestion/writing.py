@@ -109,23 +109,19 @@ class Writer:
         }
         documents = [item.document for item in batch]
         extracted = {item.document.doc_id: item.extraction for item in batch if item.extraction is not None}
-        if self._stores.extractions is not None:
-            # First: a document that is known already takes over no corrections.
-            heirs = {item.document.doc_id: item.heir_of for item in batch if item.heir_of}
-            self._stores.extractions.corrected.adopt(heirs)
+        extractions = self._stores.extractions
+        # First: a document that is known already takes over no corrections.
+        extractions.corrected.adopt({item.document.doc_id: item.heir_of for item in batch if item.heir_of})
         self._stores.documents.put(documents, hashes=hashes, traits=traits, status="pending")
-        if self._stores.extractions is not None:
-            self._stores.extractions.tables.put(documents, self._bucket.date_order)
+        extractions.tables.put(documents, self._bucket.date_order)
         known = {doc_id: found for doc_id, found in extracted.items() if doc_id in self._planner.known}
-        if self._stores.extractions is not None:
-            new = {doc_id: found for doc_id, found in extracted.items() if doc_id not in known}
-            self._stores.extractions.put(self._bucket.name, new)
-            self._stores.extractions.announce(self._bucket.name, known)
+        new = {doc_id: found for doc_id, found in extracted.items() if doc_id not in known}
+        extractions.put(self._bucket.name, new)
+        extractions.announce(self._bucket.name, known)
         self._stores.annotations.put(
             self._bucket.name, [Annotation(item.document.doc_id, item.values, item.places) for item in batch]
         )
-        if self._stores.extractions is not None:
-            self._stores.extractions.put(self._bucket.name, known)
+        extractions.put(self._bucket.name, known)
 
     def _admitted(self) -> list[Planned]:
         """Return the queue without documents whose id another bucket holds."""
@@ -156,9 +152,8 @@ async def remove_documents(
         await asyncio.to_thread(stores.documents.mark, doc_ids, "removing")
         await stores.index.delete_documents(bucket, doc_ids)
         await asyncio.to_thread(stores.annotations.delete, bucket, doc_ids)
-        if stores.extractions is not None:
-            await asyncio.to_thread(stores.extractions.delete, doc_ids)
-            if forget:
-                await asyncio.to_thread(stores.extractions.corrected.forget, doc_ids)
-                await asyncio.to_thread(stores.extractions.left_out.forget, doc_ids)
+        await asyncio.to_thread(stores.extractions.delete, doc_ids)
+        if forget:
+            await asyncio.to_thread(stores.extractions.corrected.forget, doc_ids)
+            await asyncio.to_thread(stores.extractions.left_out.forget, doc_ids)
         await asyncio.to_thread(stores.documents.delete, doc_ids)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from citegraph.corpus.schema.document import Embedded, Layout, Page, Table
+from citegraph.corpus.schema.document import Document, Embedded, Layout, Page, Table
 from citegraph.errors import BadInput
 
 NO_TEXT_HINT = "no text: pass it with --annotations"
@@ -77,6 +77,11 @@ class Reading:
     tables: tuple[Table, ...] = ()
     embedded: tuple[Embedded, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def as_document(self, **named: Any) -> Document:
+        """Return the document that the reading becomes; `named` are the fields of it that no file holds."""
+        held = ("text", "title", "media_type", "pages", "url", "layouts", "tables", "embedded")
+        return Document(**{name: getattr(self, name) for name in held}, **named)
 
 
 @dataclass(frozen=True, slots=True)

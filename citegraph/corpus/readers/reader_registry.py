@@ -13,8 +13,7 @@ from citegraph.corpus.readers.images import recognition
 from citegraph.corpus.readers.images.pictures import PictureReader
 from citegraph.corpus.readers.json_lines import JsonLinesReader
 from citegraph.corpus.readers.messages.calendars import IcsReader
-from citegraph.corpus.readers.messages.mail import EmlReader, MsgReader
-from citegraph.corpus.readers.messages.mailboxes import MboxReader
+from citegraph.corpus.readers.messages.mail import EmlReader, MboxReader, MsgReader
 from citegraph.corpus.readers.messages.rich_text import RtfReader
 from citegraph.corpus.readers.messages.tnef import TnefReader
 from citegraph.corpus.readers.office import office_97

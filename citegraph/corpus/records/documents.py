@@ -127,6 +127,7 @@ _documents = sa.Table(
     sa.Column("text", sa.Text, nullable=False),
     sa.Index("documents_of_bucket", "bucket", "doc_id"),
 )
+_OF_DOCUMENT = [name for name in Document.__slots__ if name in _documents.columns and name != "pages"]
 _parts = parts_table(_metadata)
 arrivals_table = sa.Table(
     "document_arrivals",
@@ -344,13 +345,6 @@ class DocumentStore:
                 return [row.doc_id for row in rows]
         return []
 
-    def list(self, bucket: str, limit: int = 100, offset: int = 0) -> list[DocumentRecord]:
-        """Return a bucket's documents in the order of their ids."""
-        query = self._seen(
-            sa.select(*_SMALL).where(_documents.c.bucket == bucket).order_by(_documents.c.doc_id)
-        )
-        return [_record(row) for row in self._rows(query.limit(limit).offset(offset))]
-
     def all_records(self, bucket: str) -> dict[str, DocumentRecord]:
         """Return the records of all of a bucket's documents by id; about 1 KB of memory each."""
         rows = self._rows(self._seen(sa.select(*_SMALL).where(_documents.c.bucket == bucket)))
@@ -467,37 +461,18 @@ class DocumentStore:
 def _row(document: Document, hashes: tuple[str, str], status: Status) -> dict[str, Any]:
     pages = [[page.number, page.start, page.end, page.label] for page in document.pages]
     return {
-        "doc_id": document.doc_id,
-        "bucket": document.bucket,
-        "source_file": document.source_file,
-        "source_path": document.source_path,
-        "title": document.title,
-        "media_type": document.media_type,
-        "url": document.url,
-        "content_hash": document.content_hash,
+        **{name: getattr(document, name) for name in _OF_DOCUMENT},
         "index_hash": hashes[0],
         "annotation_hash": hashes[1],
         "status": status,
         "characters": len(document.text),
         "pages": json.dumps(pages, separators=(",", ":")),
-        "text": document.text,
     }
 
 
 def _document(row: sa.Row[Any], labels: tuple[str, ...]) -> Document:
-    return Document(
-        doc_id=row.doc_id,
-        bucket=row.bucket,
-        text=row.text,
-        source_file=row.source_file,
-        content_hash=row.content_hash,
-        title=row.title,
-        media_type=row.media_type,
-        pages=_pages(row.pages),
-        url=row.url,
-        source_path=row.source_path,
-        labels=labels,
-    )
+    stored = {name: getattr(row, name) for name in _OF_DOCUMENT}
+    return Document(pages=_pages(row.pages), labels=labels, **stored)
 
 
 def _pages(stored: str) -> tuple[Page, ...]:

@@ -46,6 +46,9 @@ class SourceRecord:
     told: Told = Told()
 
 
+_STORED = [name for name in SourceRecord.__slots__ if name != "told"]
+
+
 class SourceFiles:
     """The records of a database; all methods block and raise `Unavailable` when it does not answer."""
 
@@ -78,12 +81,8 @@ class SourceFiles:
             {
                 "key": _key(bucket, record.source),
                 "bucket": bucket,
-                "source": record.source,
-                "stamp": record.stamp,
-                "content_hash": record.content_hash,
-                "recipe": record.recipe,
-                "documents": record.documents,
                 "notes": json.dumps(asdict(record.told), ensure_ascii=False),
+                **{name: getattr(record, name) for name in _STORED},
             }
             for record in records
         ]
@@ -136,11 +135,5 @@ def _record(row: Any) -> SourceRecord:
     # Earlier versions wrote a list of notes, of files without a skipped part.
     told = given if isinstance(given, dict) else {"notes": given, "skipped": ()}
     notes = tuple((part, note) for part, note in told["notes"])
-    return SourceRecord(
-        row.source,
-        row.stamp,
-        row.content_hash,
-        row.recipe,
-        row.documents,
-        Told(notes, tuple(told["skipped"])),
-    )
+    stored = {name: getattr(row, name) for name in _STORED}
+    return SourceRecord(told=Told(notes, tuple(told["skipped"])), **stored)

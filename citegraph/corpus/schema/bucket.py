@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic import Field as Declared
@@ -394,6 +394,20 @@ def show(value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+B = TypeVar("B")
+
+
+def bucket_named(buckets: Mapping[str, B], name: str) -> B:
+    """Return what is held for a bucket.
+
+    Raises:
+        BadInput: there is none of that name; the message lists those that there are.
+    """
+    if name not in buckets:
+        raise BadInput(f"There is no bucket {name[:60]!r}; the buckets are {', '.join(buckets)}.")
+    return buckets[name]
 
 
 def load_buckets(folder: Path | None = None) -> dict[str, Bucket]:

@@ -18,6 +18,7 @@ import qdrant_edge as edge
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
 from citegraph.corpus.index.collection_record import (
+    NOTHING_READY,
     SAMPLE,
     CollectionRecord,
     Encoded,
@@ -220,7 +221,7 @@ class EdgeIndex(Forwarded):
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
         """See `Index.count`; a filter that nobody knows is refused in any case."""
         edge_filter(filter_json)
-        return (await self.counts(bucket, [filter_json]))[0]
+        return int((await self.counts(bucket, [filter_json]))[0])
 
     def _set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
         def run(handle: edge.EdgeShard) -> None:
@@ -308,7 +309,7 @@ class EdgeIndex(Forwarded):
         bucket: str,
         chunks: Sequence[Chunk],
         metadata: Mapping[str, Mapping[str, Any]],
-        ready: Mapping[str, Encoded],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
     ) -> None:
         if not chunks:
             return

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import mailbox
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from email import message_from_binary_file, policy
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +110,31 @@ class MsgReader:
     def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
         """See `Container.members`."""
         yield from members_of(_of_outlook(_loaded(path)), options)
+
+
+# A mailbox packs nothing: its messages are bounded by its size.
+_MOST_MESSAGES = 1_000_000
+
+
+class MboxReader:
+    """Each message is a document of its own, and so are its attachments."""
+
+    suffixes: tuple[str, ...] = (".mbox",)
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
+        """See `Reader.read`."""
+        yield from read_members(self.members(path, options), replace(options, members=_MOST_MESSAGES))
+
+    def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
+        """See `Container.members`."""
+        box = mailbox.mbox(path, create=False)
+        try:
+            for number, key in enumerate(box.iterkeys(), 1):
+                file = box.get_file(key)
+                size = len(box.get_bytes(key))
+                yield Member(f"message {number}.eml", partial(lambda found: found, file), size)
+        finally:
+            box.close()
 
 
 def _loaded(path: Path) -> Any:

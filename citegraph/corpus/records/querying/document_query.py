@@ -24,7 +24,7 @@ from citegraph.corpus.records.querying.aggregates import (
     median_of,
     value_column,
 )
-from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.bucket import Bucket, bucket_named
 from citegraph.corpus.schema.field import Field
 from citegraph.corpus.schema.values import to_json
 from citegraph.errors import BadInput
@@ -99,9 +99,7 @@ def run_query(store: AnnotationStore, query: DocumentQuery) -> QueryResult:
         BadInput: an unknown bucket, field or column, or a function that does not fit a field.
         Unavailable: the database does not answer.
     """
-    bucket = store.buckets.get(query.bucket)
-    if bucket is None:
-        raise BadInput(f"no bucket {query.bucket[:60]!r} (buckets: {', '.join(store.buckets)})")
+    bucket = bucket_named(store.buckets, query.bucket)
     for name, most in BOUNDS.items():
         if len(getattr(query, name) or ()) > most:
             raise BadInput(f"a query takes at most {most:,} of {name}")

@@ -4,7 +4,7 @@ import random
 
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from citegraph.corpus.foreign.foreign_order import EDGE, MOST_PIECES, in_order
+from citegraph.corpus.foreign.foreign_reading import EDGE, MOST_PIECES, in_order
 
 
 def edges(text: str) -> tuple[str, str]:

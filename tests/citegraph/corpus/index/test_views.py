@@ -38,7 +38,7 @@ class Shelf:
         self.searches += 1
         return [hit(name, 1.0 - place / 100) for place, name in enumerate(self.held)]
 
-    async def upsert(self, bucket: str, chunks: Sequence[Any], metadata: Any, ready: Any) -> None:
+    async def upsert(self, bucket: str, chunks: Sequence[Any], metadata: Any) -> None:
         self.held += chunks
 
     async def delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
@@ -168,7 +168,7 @@ async def test_what_was_found_while_a_write_went_on_is_not_kept(tmp_path: Path) 
     cache = SearchCache(versions.of)
     begun, go_on = asyncio.Event(), asyncio.Event()
 
-    async def slowly(bucket: str, chunks: Sequence[Any], metadata: Any, ready: Any) -> None:
+    async def slowly(bucket: str, chunks: Sequence[Any], metadata: Any) -> None:
         begun.set()
         await go_on.wait()
         inner.held += chunks

@@ -31,11 +31,9 @@ from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.database import open_database
-from citegraph.corpus.records.documents import DocumentStore
-from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
 from citegraph.corpus.schema.bucket import Bucket, Identifier
 from citegraph.corpus.schema.field import Field
-from citegraph.llm.embeddings import StaticEmbedder
+from tests.citegraph.corpus.open_stores import open_stores
 
 BUCKET = Bucket(
     name="notes",
@@ -101,15 +99,13 @@ def write_folder(folder: Path, *, second: bool = False) -> None:
     folder.with_suffix(".csv").write_text("\n".join(["file,code", *rows]))
 
 
-def open_stores(home: Path) -> Stores:
+def killed_stores(home: Path) -> Stores:
     """Return the embedded stores in a folder; each commit is a checkpoint too."""
     url = f"sqlite:///{home / 'citegraph.sqlite'}"
     engine = open_database(url)
     if not event.contains(engine, "connect", _checkpoint_often):
         event.listen(engine, "connect", _checkpoint_often)
-    index = EdgeIndex(home / "index", StaticEmbedder(), weights=(1.0, 3.0), sizes=SIZES)
-    annotations = AnnotationStore(url, {BUCKET.name: BUCKET})
-    return Stores(DocumentStore(url), annotations, index, ExtractionStore(url))
+    return open_stores(home, BUCKET, sizes=SIZES)
 
 
 def _checkpoint_often(connection: Any, _: Any) -> None:
@@ -118,7 +114,7 @@ def _checkpoint_often(connection: Any, _: Any) -> None:
 
 def ingest_folder(home: Path, folder: Path, kill: "Kill | None" = None) -> list[str]:
     """Ingest the notes, in small batches; returns the names of the steps that were taken."""
-    stores = open_stores(home)
+    stores = killed_stores(home)
     steps = Steps(kill)
 
     async def run() -> None:
@@ -198,13 +194,12 @@ def contents(home: Path) -> dict[str, Any]:
     """Return all that the stores hold: documents, values, facts, likeness, points, and what searches find."""
 
     async def read() -> dict[str, Any]:
-        stores = open_stores(home)
+        stores = killed_stores(home)
         documents = stores.documents
         ids = sorted(documents.all_records(BUCKET.name))
         index = stores.index
         assert isinstance(index, EdgeIndex)
         assert isinstance(stores.annotations, AnnotationStore)
-        assert stores.extractions
         found = {
             "documents": {doc_id: (documents.whole(doc_id), documents.record(doc_id)) for doc_id in ids},
             "annotations": {doc_id: stores.annotations.get(doc_id) for doc_id in ids},

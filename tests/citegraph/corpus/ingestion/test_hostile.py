@@ -20,7 +20,8 @@ from citegraph.corpus.ingestion.ingest_options import IngestOptions
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.readers.encodings import NO_TEXT
 from citegraph.corpus.readers.images import recognition
-from tests.citegraph.corpus.ingestion.test_pipeline import BUCKET, make_stores
+from tests.citegraph.corpus.ingestion.test_pipeline import BUCKET
+from tests.citegraph.corpus.open_stores import open_stores
 from tests.tesseract import needs_tesseract
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -182,7 +183,7 @@ async def test_every_file_is_read_or_named_with_what_to_do(
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("in/socket.txt")
-        stores = make_stores(tmp_path / "home")
+        stores = open_stores(tmp_path / "home", BUCKET)
         report = await ingest([folder], BUCKET, stores=stores, options=IngestOptions(workers=0))
     named = {Path(item.path).name: item.reason for item in report.skipped}
     special = "not a regular file (a pipe, socket or device): copy its content into one"

@@ -18,7 +18,7 @@ from tests.citegraph.corpus.ingestion.killing import (
     contents,
     ingest_folder,
     killed_ingest,
-    open_stores,
+    killed_stores,
     write_folder,
 )
 
@@ -78,7 +78,7 @@ def test_what_a_kill_left_is_settled_though_its_file_is_gone(tmp_path: Path, sta
     write_folder(folder)
     ingest_folder(home, folder)
     before = contents(home)
-    stores = open_stores(home)
+    stores = killed_stores(home)
     stores.documents.mark(["note-2"], status)  # type: ignore[arg-type]
 
     async def run() -> None:

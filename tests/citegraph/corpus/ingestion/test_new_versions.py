@@ -8,16 +8,13 @@ from typing import Any
 
 import pytest
 
-from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.ingestion.report import IngestReport, NewVersion
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
-from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.schema.bucket import Bucket, Identifier
 from citegraph.corpus.schema.field import Field
 from citegraph.errors import Unavailable
-from citegraph.llm.embeddings import StaticEmbedder
+from tests.citegraph.corpus.open_stores import open_stores
 
 BUCKET = Bucket(
     name="policies",
@@ -34,7 +31,6 @@ BUCKET = Bucket(
     supersedes_field="supersedes",
     revision_field="revision",
 )
-STATIC = StaticEmbedder()
 DRAW = random.Random(7)
 WORDS = [f"word{DRAW.randrange(10**6)}" for _ in range(400)]
 TEXT = " ".join(WORDS)
@@ -44,10 +40,9 @@ HALF = " ".join([*WORDS[:300], *(f"new{number}" for number in range(100))])
 
 @pytest.fixture
 async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
-    url = f"sqlite:///{tmp_path / 'citegraph.sqlite'}"
-    index = EdgeIndex(tmp_path / "index", STATIC, weights=(1.0, 3.0))
-    yield Stores(DocumentStore(url), AnnotationStore(url, {"policies": BUCKET}), index)
-    await index.close()
+    stores = open_stores(tmp_path, BUCKET)
+    yield stores
+    await stores.index.close()
 
 
 async def take(stores: Stores, folder: Path, *rows: dict[str, Any], **options: bool) -> IngestReport:
@@ -69,7 +64,7 @@ def gone(file: Path) -> None:
 
 
 def replaced(stores: Stores) -> dict[str, object]:
-    records = stores.documents.list("policies")
+    records = stores.documents.all_records("policies").values()
     found = {
         record.doc_id: (stores.annotations.get(record.doc_id) or {}).get("supersedes") for record in records
     }

@@ -9,22 +9,17 @@ from typing import Any
 
 import pytest
 
-from citegraph.corpus.index.edge.edge_index import EdgeIndex
-from citegraph.corpus.ingestion.ingest_options import IngestOptions, Limits, Stores
+from citegraph.corpus.ingestion.ingest_options import IngestOptions, Limits
 from citegraph.corpus.ingestion.on_ray import files_a_task, open_ray
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.ingestion.worker import Step
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
-from citegraph.corpus.records.documents import DocumentStore
-from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.errors import BadInput, Unavailable
-from citegraph.llm.embeddings import StaticEmbedder
 from cli.ingest import Ingest
 from tests.citegraph.corpus.ingestion.killing import points_of
+from tests.citegraph.corpus.open_stores import open_stores
 
 BUCKET = load_buckets()["invoices"]
-STATIC = StaticEmbedder()
 
 
 def never(path: Path) -> Step:
@@ -49,10 +44,8 @@ def write_files(folder: Path) -> None:
 
 async def left_by(home: Path, folder: Path, ray: str | None) -> AsyncIterator[Any]:
     """Yield the report of two ingests, then what the stores hold."""
-    url = f"sqlite:///{home / 'citegraph.sqlite'}"
-    index = EdgeIndex(home / "index", STATIC, weights=(1.0, 3.0))
-    annotations = AnnotationStore(url, {BUCKET.name: BUCKET})
-    stores = Stores(DocumentStore(url), annotations, index, ExtractionStore(url))
+    stores = open_stores(home, BUCKET)
+    annotations, index = stores.annotations, stores.index
     options = IngestOptions(ray=ray, embeddings="static", workers=1, summaries_from=20_000)
     for _ in range(2):
         report = await ingest([folder], BUCKET, stores=stores, options=options)

@@ -3,24 +3,23 @@
 import json
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.ingestion import planning
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
 from citegraph.corpus.ingestion.pipeline import ingest, reembed
 from citegraph.corpus.ingestion.report import IngestReport, Skipped
 from citegraph.corpus.readers.encodings import NO_TEXT
-from citegraph.corpus.records.documents import DocumentStore
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.bucket import Bucket, Identifier
 from citegraph.corpus.schema.document import safe_id
 from citegraph.corpus.schema.field import Field, TextRule
-from citegraph.llm.embeddings import StaticEmbedder
-from tests.citegraph.corpus.memory_annotations import MemoryAnnotations
+from tests.citegraph.corpus.open_stores import open_stores
 
 BUCKET = Bucket(
     name="letters",
@@ -40,20 +39,14 @@ BUCKET = Bucket(
     title_fields=("sender",),
     entity_fields=("sender", "place"),
 )
-STATIC = StaticEmbedder()
+OTHER = BUCKET.model_copy(update={"name": "notes"})
 
 
 @pytest.fixture
 async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
-    stores = make_stores(tmp_path / "home")
+    stores = open_stores(tmp_path / "home", BUCKET, OTHER)
     yield stores
     await stores.index.close()
-
-
-def make_stores(home: Path) -> Stores:
-    url = f"sqlite:///{home / 'citegraph.sqlite'}"
-    index = EdgeIndex(home / "index", STATIC, weights=(1.0, 3.0))
-    return Stores(DocumentStore(url), MemoryAnnotations(), index)
 
 
 @pytest.fixture
@@ -100,7 +93,7 @@ async def test_a_folder_is_read_whole_and_bad_files_are_named(stores: Stores, fo
         ("rows.jsonl", "three: doc_id already read from rows.jsonl"),
         ("rows.jsonl", "line 4: no text: pass it with --annotations"),
     ]
-    assert [record.doc_id for record in stores.documents.list("letters")] == [
+    assert sorted(stores.documents.all_records("letters")) == [
         "four",
         "inner-one",
         "one",
@@ -310,6 +303,8 @@ async def test_a_changed_declaration_is_followed(stores: Stores, folder: Path) -
         name="town", type="keyword", description="Town.", from_text=(TextRule(pattern=r"of (Brest)"),)
     )
     wider = BUCKET.model_copy(update={"fields": (*BUCKET.fields, town)})
+    annotations = AnnotationStore(stores.extractions.sql_url, {wider.name: wider})
+    stores = replace(stores, annotations=annotations)
     report = await ingest([folder], wider, stores=stores)
     assert (report.changed, report.chunks) == (5, 0)
     brest = {"must": [{"key": "meta.town", "match": {"value": "brest"}}]}
@@ -319,9 +314,8 @@ async def test_a_changed_declaration_is_followed(stores: Stores, folder: Path) -
 
 async def test_an_id_of_another_bucket_is_refused(stores: Stores, folder: Path) -> None:
     await ingest([folder], BUCKET, stores=stores)
-    other = BUCKET.model_copy(update={"name": "notes"})
-    report = await ingest([folder / "rows.jsonl", folder / "one.txt"], other, stores=stores)
-    assert [record.doc_id for record in stores.documents.list("notes")] == ["in-one"]
+    report = await ingest([folder / "rows.jsonl", folder / "one.txt"], OTHER, stores=stores)
+    assert sorted(stores.documents.all_records("notes")) == ["in-one"]
     reasons = [skip.reason for skip in report.skipped]
     assert "doc_id three is in bucket letters" in reasons
     missing = await ingest([folder / "nothing"], BUCKET, stores=stores)
@@ -336,7 +330,7 @@ async def test_parts_of_a_container_are_documents(stores: Stores, tmp_path: Path
         archive.writestr("b/one.txt", "The blue ferry.")
     report = await ingest([source], BUCKET, stores=stores)
     assert numbers(report) == (2, 0, 0, 0, 0)
-    records = stores.documents.list("letters")
+    records = stores.documents.all_records("letters").values()
     path = str((source / "post.zip").resolve())
     assert sorted((record.source_file, record.source_path) for record in records) == [
         ("one.txt", f"{path}!/a/one.txt"),
@@ -348,7 +342,9 @@ async def test_parts_of_a_container_are_documents(stores: Stores, tmp_path: Path
         archive.writestr("b/one.txt", "The blue ferry.")
     fewer = await ingest([source], BUCKET, stores=stores, options=IngestOptions(prune=True))
     assert numbers(fewer) == (0, 0, 1, 1, 1)
-    assert [record.source_path for record in stores.documents.list("letters")] == [f"{path}!/b/one.txt"]
+    assert [record.source_path for record in stores.documents.all_records("letters").values()] == [
+        f"{path}!/b/one.txt"
+    ]
 
 
 async def test_long_documents_get_summaries_and_short_ones_stay(stores: Stores, folder: Path) -> None:
@@ -398,6 +394,6 @@ def test_ids_fit_into_markers(given: str, expected: str) -> None:
 
 async def snapshot(stores: Stores) -> object:
     """Return everything stored: records, and each document's chunks."""
-    records = stores.documents.list("letters", 10_000)
-    chunks = [await stores.index.document_chunks("letters", record.doc_id) for record in records]
+    records = stores.documents.all_records("letters")
+    chunks = [await stores.index.document_chunks("letters", doc_id) for doc_id in sorted(records)]
     return records, chunks, await stores.index.count("letters")

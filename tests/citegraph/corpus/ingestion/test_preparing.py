@@ -12,26 +12,21 @@ from typing import Any
 
 import pytest
 
-from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.ingestion import pipeline, planning, preparing
 from citegraph.corpus.ingestion.annotation_files import Sidecar
-from citegraph.corpus.ingestion.ingest_options import DEFAULTS, IngestOptions, Limits, Stores
+from citegraph.corpus.ingestion.ingest_options import DEFAULTS, IngestOptions, Limits
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.ingestion.preparing import LONGEST, preparation
 from citegraph.corpus.ingestion.worker_pool import FileReader, InlineReader, ReadStep
 from citegraph.corpus.readers.protocol import Reading
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
-from citegraph.corpus.records.documents import DocumentStore
-from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
 from citegraph.corpus.records.extracted.found import Extraction
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.document import Document
 from citegraph.errors import BadInput
-from citegraph.llm.embeddings import StaticEmbedder
 from tests.citegraph.corpus.ingestion.killing import points_of
+from tests.citegraph.corpus.open_stores import open_stores
 
 BUCKET = load_buckets()["invoices"]
-STATIC = StaticEmbedder()
 
 
 def write_invoices(folder: Path) -> None:
@@ -59,15 +54,12 @@ TABLE = "Part;Weight\n" + "\n".join(f"P-{row};{row} kg" for row in range(600))
 
 
 async def left_by(home: Path, folder: Path, workers: int, *, again: bool = False, **given: Any) -> list[Any]:
-    url = f"sqlite:///{home / 'citegraph.sqlite'}"
-    index = EdgeIndex(home / "index", STATIC, weights=(1.0, 3.0))
-    annotations = AnnotationStore(url, {BUCKET.name: BUCKET})
-    stores = Stores(DocumentStore(url), annotations, index, ExtractionStore(url))
+    stores = open_stores(home, BUCKET)
+    annotations, index = stores.annotations, stores.index
     try:
         options = IngestOptions(workers=workers, reread=again, **given)
         rows = sorted(folder.parent.glob("rows-beside.csv"))
         await ingest([folder], BUCKET, stores=stores, annotations=rows, options=options)
-        assert stores.extractions
         rows = [
             (
                 doc_id,
@@ -180,7 +172,6 @@ def test_what_is_not_prepared() -> None:
     assert every(annotated) == found
     assert prepare(Reading(text + " " * LONGEST)) is None
     assert preparation(BUCKET, IngestOptions(extract="never"), Sidecar()) is None
-    assert preparation(BUCKET, IngestOptions(extract="always"), Sidecar(), extracts=False) is None
 
 
 def test_a_machine_without_the_model_leaves_vectors_to_the_writer(monkeypatch: pytest.MonkeyPatch) -> None:

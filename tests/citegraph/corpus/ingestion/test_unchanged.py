@@ -20,7 +20,7 @@ from citegraph.corpus.readers.packed import containers
 from citegraph.corpus.records.source_files import SourceFiles, SourceRecord, Told, settled, stamp_of
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from tests.citegraph.corpus.ingestion.test_pipeline import make_stores
+from tests.citegraph.corpus.open_stores import open_stores
 
 BUCKET = Bucket(
     name="letters",
@@ -34,7 +34,7 @@ HOUR = 3_600_000_000_000
 
 @pytest.fixture
 async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
-    stores = make_stores(tmp_path / "home")
+    stores = open_stores(tmp_path / "home", BUCKET)
     yield stores
     await stores.index.close()
 

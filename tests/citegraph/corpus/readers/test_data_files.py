@@ -8,6 +8,7 @@ import pytest
 from citegraph.corpus.readers.protocol import Reading, Unread
 from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.errors import BadInput
+from tests.citegraph.corpus.readers.only_reading import only
 
 ORDER = {
     "title": "Order 881",
@@ -50,15 +51,9 @@ log 2: packed
 """
 
 
-def one(path: Path) -> Reading:
-    (reading,) = read_file(path)
-    assert isinstance(reading, Reading)
-    return reading
-
-
 def test_json_is_printed_with_its_keys_as_labels(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(ORDER))
-    reading = one(tmp_path / "a.json")
+    reading = only(tmp_path / "a.json")
     assert reading.text == PRINTED
     assert (reading.title, reading.media_type) == ("Order 881", "application/json")
     assert [(table.title, table.header) for table in reading.tables] == [("lines", 1)]
@@ -79,7 +74,7 @@ def test_yaml_is_printed_alike_and_several_documents_follow(tmp_path: Path) -> N
     (tmp_path / "a.yml").write_text(
         "pump: {model: P7, max pressure: 16 bar}\n---\n- seal\n- 2026-01-05\n- true\n"
     )
-    reading = one(tmp_path / "a.yml")
+    reading = only(tmp_path / "a.yml")
     assert (
         reading.text
         == "# pump\n\nmodel: P7\nmax pressure: 16 bar\n\n- seal\n- 2026-01-05\n- yes\n\n".replace(
@@ -149,7 +144,7 @@ END:VCALENDAR
 @pytest.mark.parametrize("name", ["a.ics", "a.txt"])
 def test_a_calendar_is_read_event_by_event(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(CALENDAR.replace("\n", "\r\n").encode())
-    reading = one(tmp_path / name)
+    reading = only(tmp_path / name)
     assert reading.text == (
         "Harbour\n\n# Crane inspection\n\nStart: 2026-03-04 10:15 Europe/Oslo\nEnd: 2026-03-04 11:30 Europe/Oslo\n"
         "Repeats: freq=yearly, count=3\nLocation: Quay 3, north\nCategories: SAFETY, YEARLY\n"

@@ -5,17 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.views import index_condition
-from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
+from citegraph.corpus.ingestion.ingest_options import IngestOptions
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.records.access import NOBODY, OWNER, Principal, checked_labels
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.schema.document import Document
 from citegraph.errors import BadInput
-from citegraph.llm.embeddings import StaticEmbedder
+from tests.citegraph.corpus.open_stores import open_stores
 from tests.citegraph.corpus.records.annotations.test_annotation_store import BUCKETS, RECEIPTS, values_of
 
 STAFF = Principal("ana", None, frozenset({"staff"}))
@@ -49,7 +48,7 @@ def test_every_read_of_the_documents_shows_the_same_set(documents, principal, se
     assert [doc_id for doc_id in ids if view.text(doc_id)] == seen
     assert sorted(view.records(ids)) == seen
     assert [doc_id for doc_id in ids if view.record(doc_id)] == seen
-    assert [record.doc_id for record in view.list("invoices")] == seen
+    assert sorted(view.all_records("invoices")) == seen
     assert sorted(view.all_records("invoices")) == seen
     assert (view.count(), view.count("invoices")) == (len(seen), len(seen))
 
@@ -81,9 +80,8 @@ def test_counts_and_values_are_those_of_seen_documents(new_database) -> None:
 
 
 async def test_an_ingest_labels_keeps_and_takes_labels_away(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'a.sqlite'}"
-    index = EdgeIndex(tmp_path / "index", StaticEmbedder(), weights=(1.0, 3.0))
-    stores = Stores(DocumentStore(url), AnnotationStore(url, BUCKETS), index)
+    stores = open_stores(tmp_path, *BUCKETS.values())
+    index = stores.index
     file = tmp_path / "memo.txt"
     file.write_text("The heliport opens in June.", "utf-8")
     found = SearchRequest("generic", "heliport", access=index_condition(STAFF))

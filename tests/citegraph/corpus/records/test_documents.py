@@ -108,8 +108,7 @@ def test_status_hashes_and_listing(store: DocumentStore) -> None:
     store.mark(["a-letter"], "done")
     statuses = {doc_id: record.status for doc_id, record in store.all_records("letters").items()}
     assert statuses == {"a-letter": "done", "letter-1": "pending"}
-    assert [record.doc_id for record in store.list("letters")] == ["a-letter", "letter-1"]
-    assert [record.doc_id for record in store.list("letters", 1, 1)] == ["letter-1"]
+    assert sorted(store.all_records("letters")) == ["a-letter", "letter-1"]
     record = store.record("letter-1")
     assert record is not None
     assert (record.index_hash, record.annotation_hash, record.status) == ("i", "a", "pending")
@@ -145,7 +144,7 @@ def test_a_document_keeps_the_moment_at_which_it_first_came_in(
 def test_deletion_in_large_numbers(store: DocumentStore) -> None:
     store.put(replace(LETTER, doc_id=f"d{number:04}") for number in range(1200))
     store.delete([f"d{number:04}" for number in range(1, 1200)] + ["unknown"])
-    assert [record.doc_id for record in store.list("letters")] == ["d0000"]
+    assert sorted(store.all_records("letters")) == ["d0000"]
 
 
 def test_a_database_that_fails_is_said_without_the_statement(tmp_path: Path) -> None:

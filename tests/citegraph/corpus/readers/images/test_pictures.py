@@ -10,6 +10,7 @@ from citegraph.corpus.readers.protocol import Passing, Reading, ReadOptions, Unr
 from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.schema.document import Page
 from citegraph.errors import BadInput
+from tests.citegraph.corpus.readers.only_reading import only
 from tests.tesseract import needs_tesseract
 
 
@@ -20,12 +21,6 @@ def picture(lines: list[str], size: tuple[int, int] = (900, 400)):
     for row, line in enumerate(lines):
         ImageDraw.Draw(drawn).text((60, 60 + 80 * row), line, fill=0, font=ImageFont.load_default(44))
     return drawn
-
-
-def only(path: Path) -> Reading:
-    (reading,) = read_file(path)
-    assert isinstance(reading, Reading)
-    return reading
 
 
 @needs_tesseract

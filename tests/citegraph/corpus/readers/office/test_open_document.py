@@ -8,6 +8,7 @@ import pytest
 from citegraph.corpus.readers.protocol import Reading
 from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.errors import BadInput
+from tests.citegraph.corpus.readers.only_reading import only
 
 SPACES = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{long}:1.0"'
@@ -39,12 +40,6 @@ def made(path: Path, body: str, styles: str = "", title: str = "") -> Path:
             f"<office:document-meta {SPACES} {dc}><dc:title>{title}</dc:title></office:document-meta>",
         )
     return path
-
-
-def only(path: Path) -> Reading:
-    (reading,) = read_file(path)
-    assert isinstance(reading, Reading)
-    return reading
 
 
 def test_a_text(tmp_path: Path) -> None:

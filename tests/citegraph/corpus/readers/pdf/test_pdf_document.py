@@ -13,12 +13,7 @@ from citegraph.corpus.readers.protocol import Reading
 from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.schema.document import Box, Embedded, Layout, Line, part_path
 from citegraph.errors import BadInput
-
-
-def only(path: Path) -> Reading:
-    (reading,) = read_file(path)
-    assert isinstance(reading, Reading)
-    return reading
+from tests.citegraph.corpus.readers.only_reading import only
 
 
 def canvas(path: Path, **options: Any) -> Any:

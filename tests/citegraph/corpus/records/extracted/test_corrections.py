@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.ingestion.annotating import Again, reannotate
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
 from citegraph.corpus.ingestion.pipeline import ingest, reembed
@@ -25,7 +24,7 @@ from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.document import Document
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language.amounts import Money
-from citegraph.llm.embeddings import StaticEmbedder
+from tests.citegraph.corpus.open_stores import open_stores
 
 SLIP = "ELM TRADING LTD\nTAX INVOICE\nInvoice No: E-77   Date: 14/03/2024\nTotal: GBP 48.00\n"
 
@@ -37,11 +36,9 @@ def invoices() -> Bucket:
 
 @pytest.fixture
 async def stores(tmp_path: Path, invoices: Bucket) -> AsyncIterator[Stores]:
-    url = f"sqlite:///{tmp_path / 'store.sqlite'}"
-    annotations = AnnotationStore(url, {"invoices": invoices})
-    index = EdgeIndex(tmp_path / "index", StaticEmbedder(), weights=(1.0, 3.0))
-    yield Stores(DocumentStore(url), annotations, index, ExtractionStore(url))
-    await index.close()
+    stores = open_stores(tmp_path, invoices)
+    yield stores
+    await stores.index.close()
 
 
 async def bring(folder: Path, invoices: Bucket, stores: Stores, **more: Any) -> Any:
@@ -66,7 +63,6 @@ async def correct(stores: Stores, invoices: Bucket, **values: str | None) -> Non
 
 
 async def change(stores: Stores, bucket: Bucket, changes: list[Change]) -> None:
-    assert stores.extractions is not None
     assert isinstance(stores.annotations, AnnotationStore)
     editor = Editor(bucket, stores.documents, stores.annotations, stores.extractions, by="ada")
     await reannotate(bucket, stores=stores, again=Again(changes=lambda: editor.apply(changes)))
@@ -115,7 +111,6 @@ async def test_an_ingest_applies_a_correction_that_was_only_noted(
     folder: Path, invoices: Bucket, stores: Stores
 ) -> None:
     await bring(folder, invoices, stores)
-    assert stores.extractions is not None
     editor = Editor(invoices, stores.documents, stores.annotations, stores.extractions)  # type: ignore[arg-type]
     editor.apply([Change("slip", "invoice_number", "set", "E-79")])  # killed before it was applied
     await bring(folder, invoices, stores)
@@ -144,8 +139,7 @@ async def test_always_fills_what_a_row_leaves_open(
     await reannotate(invoices, stores=stores, options=options)
     values = stores.annotations.get("slip") or {}
     assert (values["invoice_number"], values["invoice_date"]) == ("GIVEN-1", date(2024, 3, 14))
-    assert stores.extractions is not None
-    listed = reviewed(tmp_path / "store.sqlite", invoices)
+    listed = reviewed(tmp_path / "citegraph.sqlite", invoices)
     assert listed == [("invoice_number", ["other E-77"])]  # the paper says otherwise than the row
 
 
@@ -181,7 +175,6 @@ async def test_doubtful_values_are_for_review_and_not_for_filters(tmp_path: Path
     (folder / "one.txt").write_text("no A\nref B\nn many\n")
     await bring(folder, unsure, own)
     assert annotations.get("one") == {"sure": "A"}
-    assert own.extractions is not None
     assert reviewed(tmp_path / "other.sqlite", unsure) == [
         ("unsure", ["uncertain B"]),
         ("count", ["refused many"]),
@@ -197,7 +190,6 @@ async def test_a_document_that_is_gone_takes_its_extraction_along(
     folder: Path, invoices: Bucket, stores: Stores
 ) -> None:
     await bring(folder, invoices, stores)
-    assert stores.extractions is not None
     await correct(stores, invoices, currency="EUR")
     (folder / "slip.txt").unlink()
     await ingest([folder], invoices, stores=stores, options=IngestOptions(workers=0, prune=True))
@@ -258,7 +250,6 @@ async def test_a_renamed_file_keeps_its_corrections(folder: Path, invoices: Buck
     assert (stores.annotations.get("slip") or {})["total_amount"] == Money(Decimal(50), "GBP")
     again = await ingest([folder], invoices, stores=stores, options=options)
     assert (again.unchanged, again.changed) == (1, 0)
-    assert stores.extractions is not None
     assert [edit.raw for edit in stores.extractions.corrected.history("slip")] == ["50 GBP"]
     # So does a copy beside it: the same text says the same.
     (folder / "copy.txt").write_text(SLIP)
@@ -280,7 +271,6 @@ async def test_undo_brings_back_what_a_row_gave(
     await change(stores, invoices, [Change("slip", name, "undo") for name in fields])
     values = stores.annotations.get("slip") or {}
     assert [values.get(name) for name in fields] == ["GIVEN-1", "GBP", None]
-    assert stores.extractions is not None
     history = [(edit.field, edit.action, edit.raw) for edit in stores.extractions.corrected.history("slip")]
     assert history[-4:] == [
         ("invoice_number", "set", "E-2"),
@@ -349,7 +339,6 @@ async def test_corrections_outlive_a_new_index_and_a_renamed_field(
     for role in ("title_fields", "entity_fields"):
         data[role] = tuple("number" if name == "invoice_number" else name for name in data[role])
     renamed = Bucket.model_validate(data)
-    assert stores.extractions is not None
     corrections = stores.extractions.corrected.of_document("slip")
     assert typed_corrections(renamed, {name: item.raw for name, item in corrections.items()}) == {
         "number": "E-78"
@@ -400,7 +389,6 @@ async def test_changes_that_cannot_be_made_are_all_named_and_none_is_made(
         "invoices has no field 'colour'",
         "There is no document 'ghost' in invoices.",
     ]
-    assert stores.extractions is not None
     assert stores.extractions.corrected.of_bucket("invoices") == {}
 
 
