@@ -333,7 +333,8 @@ def _check_differences(work: _Work, found: word_differences.Differences) -> None
         and not both_deny
     ):
         work.add("negation", "the claim negates what the source states", conflict=True)
-    if theirs and not mine and not any(claim_cues.is_soft_negation(t.text) for t in added) and not both_deny:
+    soft = any(claim_cues.is_soft_negation(t.text) for t in added)
+    if theirs and not mine and not soft and not both_deny and _denied(work, dropped):
         work.add("negation", "the source negates what the claim states", conflict=True)
     my_force, their_force = {t.modal for t in added} - {""}, {t.modal for t in dropped} - {""}
     clash = next(((m, t) for m in my_force for t in their_force if frozenset((m, t)) in _CLASHES), None)
@@ -348,6 +349,21 @@ def _check_differences(work: _Work, found: word_differences.Differences) -> None
     unit = word_differences.unit_changed(found)
     if unit:
         work.add("value", f'the claim says "{unit[0]}", the source says "{unit[1]}"', conflict=True)
+
+
+def _denied(work: _Work, dropped: tuple[word_differences.Token, ...]) -> bool:
+    """Tell whether negations that a claim drops are of what it says: two turn nothing round ("not without"), nor does "no major
+    and three minor findings" of the minor ones.
+    """
+    words = [t.text for t in dropped if t.negation]
+    cues = [
+        cue
+        for cue in work.passage.view.cues
+        if cue.kind == "negation"
+        and any(work.passage.view.text.startswith(word, cue.start) for word in words)
+    ]
+    of = work.claim.stem_set
+    return len(words) % 2 == 1 and (not cues or any(not cue.heads or cue.heads[0] in of for cue in cues))
 
 
 def _denials(text: View) -> int:

@@ -223,8 +223,9 @@ def misplaced(claim: Sequence[Said], places: Sequence[Place], around: str) -> li
             for place in places:
                 if not _beside(home, place) or place in mine:
                     continue
-                if not _alike(said.fact, place.fact) and family(home.fact) != family(place.fact):
-                    continue
+                bare = home.group >= 0 and family(home.fact) == family(place.fact)
+                if not bare and not _alike(said.fact, place.fact):
+                    continue  # of "plates 1 to 6, 20 x 900 mm" no number of a plate is a length
                 if not said.cell and any(all(_along(place, home, p) for p in group) for group in others):
                     continue  # the claim has another value from that row or column
                 rival = _rival(said, home, place)

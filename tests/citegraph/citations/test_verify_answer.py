@@ -64,6 +64,31 @@ def test_a_claim_with_one_changed_fact_is_contradicted(claim: str) -> None:
     assert verdict(claim) == "contradicted"
 
 
+QUARRY = Evidence(
+    "q",
+    "quarry",
+    "The operator shall not close the access road without first giving the parish six weeks' notice.\n"
+    "Inspection: no grave and two slight defects.\nLot K-4: slabs 1 to 9, 35 x 800 x 1,200 mm, 4,310 kg, slabs 10 to 14 broken",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        (
+            "The operator shall close the access road after first giving the parish six weeks' notice [quarry].",
+            "supported",
+        ),
+        ("The inspection found two slight defects [quarry].", "supported"),
+        ("Inspection: grave and two slight defects [quarry].", "contradicted"),
+        ("Slabs 1 to 9 are 35 mm thick [quarry].", "supported"),
+    ],
+)
+def test_two_negations_and_the_numbers_of_pieces_turn_nothing_round(claim: str, expected: str) -> None:
+    (found,) = verify(claim, [QUARRY]).claims
+    assert found.verdict == expected
+
+
 def test_a_claim_of_another_document_is_rebound_to_it() -> None:
     (claim,) = verify("The governing law is the law of Oregon [slip-2].", EVIDENCE).claims
     assert claim.verdict == "misattributed"
