@@ -10,7 +10,7 @@ from citegraph.citations.fact_matching import Slot, View, as_token, facts_agree,
 from citegraph.citations.facts import Fact, Name
 from citegraph.citations.figures.rows import Rows
 from citegraph.language import claim_cues
-from citegraph.language.claim_tokens import Span
+from citegraph.language.claim_tokens import Span, content_stems
 from citegraph.language.terms import language_of
 
 ProblemKind = Literal["value", "slot", "negation", "modality", "opposite", "row", "party"]
@@ -223,10 +223,12 @@ def unknown_names(claim: View, known: frozenset[str]) -> Iterator[Name]:
 
 
 def initials_of(name: str, text: str) -> bool:
-    """Tell whether a name is the initials of words that follow each other in a text: "EEA"."""
-    if not (name.isupper() and name.isalpha() and 1 < len(name) < 7):
+    """Tell whether a name is the initials of words that follow each other in a text: "EEA", "SG&A"; two letters of capital ones."""
+    letters = name.replace("&", "")
+    if not (letters.isupper() and letters.isalpha() and 1 < len(letters) < 7):
         return False
-    return re.search(r"\b" + r"\w*\W+".join(name) + r"\w*", text) is not None
+    words = r"\w*\W+".join(letters) if letters == name else r"\w*\W+(?:\w+\W+)?".join(letters)
+    return re.search(rf"\b{words}\w*", text, re.IGNORECASE if len(letters) > 2 else 0) is not None
 
 
 def _capital_nouns(claim: View) -> bool:
@@ -246,6 +248,7 @@ def _check_slots(work: _Work) -> None:
         if slot.fact is not None and work.rows.binds(slot.fact):
             continue  # the row and the head of its column tell
         same, other, rival = 0.0, 0.0, None
+        speaks = -1  # words of the claim in the sentence that has what it says
         for candidate in theirs:
             alike = _same_filler(slot, candidate, work)
             if alike is None:
@@ -253,9 +256,12 @@ def _check_slots(work: _Work) -> None:
             score = fit(slot, candidate)
             if alike:
                 same = max(same, score)
+                speaks = max(speaks, _spoken(work, candidate))
             elif score > other:
                 other, rival = score, candidate
         if rival is None or (rival.fact is not None and _claimed(rival.fact, work)):
+            continue
+        if speaks > _spoken(work, rival):
             continue
         if slot.fact is not None:
             if other >= 1.0 and same <= other - 1.0 and not (other < 2.0 and _is_another(slot, rival, work)):
@@ -267,6 +273,13 @@ def _check_slots(work: _Work) -> None:
             work.add(
                 "party", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
             )
+
+
+def _spoken(work: _Work, slot: Slot) -> int:
+    """Return how many words of the claim the sentence of the passage has in which a slot stands."""
+    text = work.passage.view.text
+    part = next((text[a:b] for a, b in work.passage.parts if a <= slot.span[0] < b), text)
+    return len(work.claim.stem_set.intersection(content_stems(part)))
 
 
 def _is_label(text: str, end: int) -> bool:

@@ -89,6 +89,39 @@ def test_two_negations_and_the_numbers_of_pieces_turn_nothing_round(claim: str, 
     assert found.verdict == expected
 
 
+MILL = Evidence(
+    "m",
+    "mill",
+    "Renewable lease; it is renewed in writing. The grain consumer price index is published weekly.\n"
+    "Each further berth costs EUR 310 per month. Berth cleaning is charged at EUR 75 per visit plus materials.\n"
+    "Range | Milling | Bagging | Storage\nTemperature | 0 to 50 °C | 5 to 35 °C | 15 to 20 °C\n"
+    "After-milling moisture: not more than 11 % at 20 °C.\n\n"
+    "Output | Unit | 2030 | 2031\nFlour | thousand m³ | 1,214 | 1,302\nBran | thousand m³ | 318 | 297\n"
+    "Share, locos (%) | | 64.1 | 62.7\nLocomotives | | 18 | 21\n"
+    "Selling, general and administrative | | 41.2 | 43.9",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("Renewal is foreseen [mill].", "supported"),
+        ("Ploughing is foreseen [mill].", "unsupported"),
+        ("The rent follows the index published weekly, the Grain CPI [mill].", "supported"),
+        ("The rent follows the index published weekly, the Grain QXI [mill].", "unsupported"),
+        ("SG&A were 43.9 in 2031 [mill].", "supported"),
+        ("A cleaning of a berth costs EUR 75 plus materials [mill].", "supported"),
+        ("Each further berth costs EUR 75 per month [mill].", "contradicted"),
+        ("After-milling moisture does not exceed 11 % at 20 °C [mill].", "supported"),
+        ("In 2030 the mill made 1,214 thousand m³ of flour and 318 thousand m³ of bran [mill].", "supported"),
+        ("The share of locomotives was 62.7 % in 2031 [mill].", "supported"),
+    ],
+)
+def test_forms_of_words_initials_and_scales_refuse_nothing(claim: str, expected: str) -> None:
+    (found,) = verify(claim, [MILL]).claims
+    assert found.verdict == expected, found.reason
+
+
 def test_a_claim_of_another_document_is_rebound_to_it() -> None:
     (claim,) = verify("The governing law is the law of Oregon [slip-2].", EVIDENCE).claims
     assert claim.verdict == "misattributed"
