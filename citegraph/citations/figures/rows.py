@@ -130,7 +130,7 @@ class Rows:
                     continue
                 if units.unit(cell.text, True) and units.unit(rival.text, True):
                     continue  # "24" volts and "3190" revolutions are of one motor
-                if self._share(rival) < self._share(cell) and self._is_key(cell, row, held, keys):
+                if self._hinted(rival) < self._share(cell) and self._is_key(cell, row, held, keys):
                     return f'in the row of "{rival.text}", not of "{cell.text}"'
         return ""
 
@@ -154,7 +154,12 @@ class Rows:
             return 1.0
         if cell.facts or not cell.stems:
             return 0.0
-        return len(named_in(self._claim.stem_set, cell.stems)) / len(cell.stems)
+        return len(cell.stems & self._claim.stem_set) / len(cell.stems)
+
+    def _hinted(self, cell: Cell) -> float:
+        """Return the share of a cell of the value's own row, with its words cut short too: "locos" of locomotives."""
+        named = named_in(self._claim.stem_set, cell.stems)
+        return max(self._share(cell), 0.0 if cell.facts or not cell.stems else len(named) / len(cell.stems))
 
     def _states(self, cell: Cell, fact: Fact) -> bool:
         return any(facts_agree(fact, own, self._around) for own in cell.facts)
