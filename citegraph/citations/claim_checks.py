@@ -13,7 +13,7 @@ from citegraph.language import claim_cues
 from citegraph.language.claim_tokens import Span, content_stems
 from citegraph.language.terms import language_of
 
-ProblemKind = Literal["value", "slot", "negation", "modality", "opposite", "row", "party"]
+ProblemKind = Literal["value", "slot", "negation", "modality", "row", "party"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,6 @@ def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessme
         else:
             _check_negation(work, claim.cues, passage.view.cues)
             _check_modality(work, claim.cues, passage.view.cues)
-        if coverage >= 0.6:
-            _check_opposites(work)
     changed += _close(work, coverage, tight)
     return Assessment(coverage, work.found, tight, tuple(work.problems), changed)
 
@@ -466,12 +464,3 @@ def _force(cue: claim_cues.Cue, around: tuple[claim_cues.Cue, ...]) -> str:
     """Return the force of a modal verb with its negation: "may not" forbids as "must not" does."""
     negated = any(c.kind == "negation" and not c.soft and 0 <= c.start - cue.start <= 14 for c in around)
     return "must" if negated and cue.value in ("may", "must", "will") else cue.value
-
-
-def _check_opposites(work: _Work) -> None:
-    mine, theirs = work.claim.stem_set, work.passage.view.stem_set
-    for s in mine - theirs:
-        rival = next((t for t in theirs - mine if claim_cues.opposite(s, t)), None)
-        if rival is not None:
-            work.add("opposite", f'the claim says "{s}", the source "{rival}"', conflict=True)
-            return
