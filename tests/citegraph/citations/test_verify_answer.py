@@ -93,7 +93,7 @@ MILL = Evidence(
     "m",
     "mill",
     "Renewable lease; it is renewed in writing. The grain consumer price index is published weekly.\n"
-    "Each further berth costs EUR 310 per month. Berth cleaning is charged at EUR 75 per visit plus materials.\n"
+    "Each further berth costs EUR 310 per month. Berth cleaning is charged at EUR 75 per visit plus materials. Cleaning was paid by card ..4471.\n"
     "Range | Milling | Bagging | Storage\nTemperature | 0 to 50 °C | 5 to 35 °C | 15 to 20 °C\n"
     "After-milling moisture: not more than 11 % at 20 °C.\n\n"
     "Output | Unit | 2030 | 2031\nFlour | thousand m³ | 1,214 | 1,302\nBran | thousand m³ | 318 | 297\n"
@@ -115,6 +115,8 @@ MILL = Evidence(
         ("After-milling moisture does not exceed 11 % at 20 °C [mill].", "supported"),
         ("In 2030 the mill made 1,214 thousand m³ of flour and 318 thousand m³ of bran [mill].", "supported"),
         ("The share of locomotives was 62.7 % in 2031 [mill].", "supported"),
+        ("The card that paid for the cleaning ends in 4471 [mill].", "supported"),
+        ("The card that paid for the cleaning ends in 4417 [mill].", "contradicted"),
     ],
 )
 def test_forms_of_words_initials_and_scales_refuse_nothing(claim: str, expected: str) -> None:
