@@ -116,7 +116,7 @@ MILL = Evidence(
         ("In 2030 the mill made 1,214 thousand m³ of flour and 318 thousand m³ of bran [mill].", "supported"),
         ("The share of locomotives was 62.7 % in 2031 [mill].", "supported"),
         ("The card that paid for the cleaning ends in 4471 [mill].", "supported"),
-        ("The card that paid for the cleaning ends in 4417 [mill].", "contradicted"),
+        ("The card that paid for the cleaning ends in 4417 [mill].", "unsupported"),
     ],
 )
 def test_forms_of_words_initials_and_scales_refuse_nothing(claim: str, expected: str) -> None:
