@@ -10,10 +10,10 @@ from citegraph.citations.fact_matching import Slot, View, as_token, facts_agree,
 from citegraph.citations.facts import Fact, Name
 from citegraph.citations.figures.rows import Rows
 from citegraph.language import claim_cues
-from citegraph.language.claim_tokens import Span
+from citegraph.language.claim_tokens import Span, content_stems
 from citegraph.language.terms import language_of
 
-ProblemKind = Literal["value", "slot", "negation", "modality", "opposite", "row", "party"]
+ProblemKind = Literal["value", "slot", "negation", "modality", "row", "party"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,6 @@ def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessme
         else:
             _check_negation(work, claim.cues, passage.view.cues)
             _check_modality(work, claim.cues, passage.view.cues)
-        if coverage >= 0.6:
-            _check_opposites(work)
     changed += _close(work, coverage, tight)
     return Assessment(coverage, work.found, tight, tuple(work.problems), changed)
 
@@ -223,10 +221,12 @@ def unknown_names(claim: View, known: frozenset[str]) -> Iterator[Name]:
 
 
 def initials_of(name: str, text: str) -> bool:
-    """Tell whether a name is the initials of words that follow each other in a text: "EEA"."""
-    if not (name.isupper() and name.isalpha() and 1 < len(name) < 7):
+    """Tell whether a name is the initials of words that follow each other in a text: "EEA", "SG&A"; two letters of capital ones."""
+    letters = name.replace("&", "")
+    if not (letters.isupper() and letters.isalpha() and 1 < len(letters) < 7):
         return False
-    return re.search(r"\b" + r"\w*\W+".join(name) + r"\w*", text) is not None
+    words = r"\w*\W+".join(letters) if letters == name else r"\w*\W+(?:\w+\W+)?".join(letters)
+    return re.search(rf"\b{words}\w*", text, re.IGNORECASE if len(letters) > 2 else 0) is not None
 
 
 def _capital_nouns(claim: View) -> bool:
@@ -246,6 +246,7 @@ def _check_slots(work: _Work) -> None:
         if slot.fact is not None and work.rows.binds(slot.fact):
             continue  # the row and the head of its column tell
         same, other, rival = 0.0, 0.0, None
+        speaks = -1  # words of the claim in the sentence that has what it says
         for candidate in theirs:
             alike = _same_filler(slot, candidate, work)
             if alike is None:
@@ -253,9 +254,12 @@ def _check_slots(work: _Work) -> None:
             score = fit(slot, candidate)
             if alike:
                 same = max(same, score)
+                speaks = max(speaks, _spoken(work, candidate))
             elif score > other:
                 other, rival = score, candidate
         if rival is None or (rival.fact is not None and _claimed(rival.fact, work)):
+            continue
+        if speaks > _spoken(work, rival):
             continue
         if slot.fact is not None:
             if other >= 1.0 and same <= other - 1.0 and not (other < 2.0 and _is_another(slot, rival, work)):
@@ -267,6 +271,13 @@ def _check_slots(work: _Work) -> None:
             work.add(
                 "party", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
             )
+
+
+def _spoken(work: _Work, slot: Slot) -> int:
+    """Return how many words of the claim the sentence of the passage has in which a slot stands."""
+    text = work.passage.view.text
+    part = next((text[a:b] for a, b in work.passage.parts if a <= slot.span[0] < b), text)
+    return len(work.claim.stem_set.intersection(content_stems(part)))
 
 
 def _is_label(text: str, end: int) -> bool:
@@ -333,7 +344,8 @@ def _check_differences(work: _Work, found: word_differences.Differences) -> None
         and not both_deny
     ):
         work.add("negation", "the claim negates what the source states", conflict=True)
-    if theirs and not mine and not any(claim_cues.is_soft_negation(t.text) for t in added) and not both_deny:
+    soft = any(claim_cues.is_soft_negation(t.text) for t in added)
+    if theirs and not mine and not soft and not both_deny and _denied(work, dropped):
         work.add("negation", "the source negates what the claim states", conflict=True)
     my_force, their_force = {t.modal for t in added} - {""}, {t.modal for t in dropped} - {""}
     clash = next(((m, t) for m in my_force for t in their_force if frozenset((m, t)) in _CLASHES), None)
@@ -348,6 +360,21 @@ def _check_differences(work: _Work, found: word_differences.Differences) -> None
     unit = word_differences.unit_changed(found)
     if unit:
         work.add("value", f'the claim says "{unit[0]}", the source says "{unit[1]}"', conflict=True)
+
+
+def _denied(work: _Work, dropped: tuple[word_differences.Token, ...]) -> bool:
+    """Tell whether negations that a claim drops are of what it says: two turn nothing round ("not without"), nor does "no major
+    and three minor findings" of the minor ones.
+    """
+    words = [t.text for t in dropped if t.negation]
+    cues = [
+        cue
+        for cue in work.passage.view.cues
+        if cue.kind == "negation"
+        and any(work.passage.view.text.startswith(word, cue.start) for word in words)
+    ]
+    of = work.claim.stem_set
+    return len(words) % 2 == 1 and (not cues or any(not cue.heads or cue.heads[0] in of for cue in cues))
 
 
 def _denials(text: View) -> int:
@@ -437,12 +464,3 @@ def _force(cue: claim_cues.Cue, around: tuple[claim_cues.Cue, ...]) -> str:
     """Return the force of a modal verb with its negation: "may not" forbids as "must not" does."""
     negated = any(c.kind == "negation" and not c.soft and 0 <= c.start - cue.start <= 14 for c in around)
     return "must" if negated and cue.value in ("may", "must", "will") else cue.value
-
-
-def _check_opposites(work: _Work) -> None:
-    mine, theirs = work.claim.stem_set, work.passage.view.stem_set
-    for s in mine - theirs:
-        rival = next((t for t in theirs - mine if claim_cues.opposite(s, t)), None)
-        if rival is not None:
-            work.add("opposite", f'the claim says "{s}", the source "{rival}"', conflict=True)
-            return

@@ -261,7 +261,11 @@ def _read_prose(
     for a, b in spans:
         lead = re.match(r"(?:\x00+[\s,;]*)+[.]?\s*", walk.masked[a:b])
         at = a
-        if lead and pieces and re.search(r"[.!?:;][\"'”)*_]*$", walk.masked[: pieces[-1][1]].rstrip()):
+        if (
+            lead
+            and pieces
+            and re.search(r"[.!?:;](?:\s?[\"'”“»«)*_])*$", walk.masked[: pieces[-1][1]].rstrip())
+        ):
             stop = a + len(walk.masked[a : a + lead.end()].rstrip())
             pieces[-1] = (pieces[-1][0], stop)
             at = a + lead.end()

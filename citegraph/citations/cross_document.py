@@ -9,7 +9,7 @@ from typing import Literal
 from citegraph.citations.claim_checks import Problem
 from citegraph.citations.fact_matching import View, facts_agree, family
 from citegraph.citations.facts import Fact
-from citegraph.language.claim_cues import AFTER, ALIKE, BEFORE, LESS, MORE, compares
+from citegraph.language.claim_cues import AFTER, ALIKE, BEFORE, LESS, MORE
 from citegraph.language.claim_tokens import content_stem
 from citegraph.language.word_tables import alternation
 
@@ -176,11 +176,7 @@ def missing(claim: View, sides: Mapping[str, Side]) -> list[Fact]:
 
 def spoiled(problems: "Sequence[Problem]") -> bool:
     """Tell whether more is wrong with a claim than its values, names and comparing words, which are bound by themselves."""
-    return any(
-        problem.kind in ("negation", "modality")
-        or (problem.kind == "opposite" and not compares(problem.message))
-        for problem in problems
-    )
+    return any(problem.kind in ("negation", "modality") for problem in problems)
 
 
 def unnamed(claim: View, sides: Mapping[str, Side]) -> list[str]:

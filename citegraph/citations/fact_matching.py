@@ -394,10 +394,21 @@ def fit(one: Slot, other: Slot) -> float:
     return _run(one.left, other.left) + _run(one.right, other.right)
 
 
+def _masked(digits: str, text: str) -> bool:
+    """Tell whether a text has the last digits of a number of which the others are masked: "..1006", "**** 1006", "XX1006"."""
+    return re.search(rf"(?:\.\.|[*•]|(?<!\w)[xX]{{2,}})\s?{digits}(?!\w)", text) is not None
+
+
 def as_token(fact: Fact, text: str) -> bool:
     """Tell whether an identifier stands in the text as a whole token even where the reader cut it otherwise."""
-    leading_zero = fact.printed[:1] == "0" and fact.printed.isdigit()  # the last digits of a card: "..0917"
-    if fact.kind != "identifier" and not leading_zero:
+    if (
+        len(fact.printed) > 2
+        and fact.printed.isdigit()
+        and not fact.dimension
+        and _masked(fact.printed, text)
+    ):
+        return True
+    if fact.kind != "identifier":
         return False
     low, key = text.casefold(), fact.key or fact.printed
     at = low.find(key)
@@ -405,7 +416,7 @@ def as_token(fact: Fact, text: str) -> bool:
         before, after = low[at - 1 : at], low[at + len(key) : at + len(key) + 1]
         following = low[at + len(key) : at + len(key) + 2]
         glued = after.isalnum() or (after in "-_/.:" and following[1:].isalnum() and after != "")
-        if not before.isalnum() and (before not in ("-", "_", "/", ".") or leading_zero) and not glued:
+        if not before.isalnum() and before not in ("-", "_", "/", ".") and not glued:
             return True
         at = low.find(key, at + 1)
     return False

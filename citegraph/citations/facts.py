@@ -58,7 +58,11 @@ class Fact:
 
 _DIGITS = (
     rf"(?:{GROUPED}|\d{{1,3}}(?:\ \d{{3}})+(?:(?=[,.]\d\d?\s?€"
-    r"|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|(?<=\ 000)(?!\d))|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
+    r"|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|(?<=\ 000)(?!\d))"
+    # Within a sentence or a calculation blanks part no columns: "de 1 391,4 millions", "12 × 5 480 = 65 760".
+    r"|(?<=[a-zß-ÿ×*·/+−=-]\ )\d{1,3}(?:\ \d{3})+,\d+(?=\ [a-zß-ÿ×*·/+−=-])"
+    r"|(?<=[x×*·/+−=-]\ )\d{1,3}(?:\ \d{3})+(?=\ [x×*·/+−=-])"
+    r"|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
 )
 _CURRENCY_PREFIX = (
     r"(?:US\s?\$|CA?\$|AU?\$|NZ\$|HK\$|S\$|R\$|[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|RM|MYR|INR|JPY|CNY|CAD|AUD"
@@ -78,7 +82,7 @@ def _number_pattern() -> re.Pattern[str]:
 
 _AFTER = re.compile(
     r"(?P<space>[ \u00a0\u202f]*\n?[ \u00a0\u202f]*)(?P<close>\)[ ]?)?(?P<hyphen>-)?"
-    r"(?P<word>[^\W\d_]+(?:[./][^\W\d_]+\d?|[²³](?:/[^\W\d_]+)?|(?<=m)[23](?:/[^\W\d_]+)?(?!\w))?\.?(?![\w$])|%|°\s?[CF]?(?:/[A-Z](?!\w))?|[€£¥$₹]|Ω|[kM]Ω|[µμ][A-Za-z]+(?:/[a-z]+)?|US\$)"
+    r"(?P<word>[^\W\d_]+(?:[./][^\W\d_]+\d?|[²³](?:/[^\W\d_]+)?|(?<=m)[23](?:/[^\W\d_]+)?(?!\w))?\.?(?![\w$]|['’][^\W\d_])|%|°\s?[CF]?(?:/[A-Z](?!\w))?|[€£¥$₹]|Ω|[kM]Ω|[µμ][A-Za-z]+(?:/[a-z]+)?|US\$)"
 )
 _NEXT = re.compile(r"[ \u00a0]{1,8}\(?\d")
 """The next number of a row, behind its sign."""

@@ -82,6 +82,8 @@ FLOOR = 0.2
 """Share of a claim's weighted words below which its spans do not speak of it."""
 OWN = 5
 """Content words beside those of the question, of which a source that speaks of the claim has one."""
+ALIKE = 5
+"""Letters with which two words begin that are one word in two forms: "renews", "renewal"."""
 SHOWN = 6_000
 """Characters of the cited spans that a judge sees, the ones that speak most of the claim; twice as many of those that were
 pointed at, and the first of them in any case."""
@@ -522,7 +524,9 @@ class _Run:
         wrong = [
             m
             for m in misplaced(said, self._places(evidence, denies), stated.around)
-            if m.clear and not shown_as_computed(query.view, m.fact, stated)
+            if m.clear
+            and not shown_as_computed(query.view, m.fact, stated)
+            and not self._said_alone(query, m.fact, evidence, stated)
         ]
         if not wrong:
             return (
@@ -532,6 +536,16 @@ class _Run:
             )
         worst = max(wrong, key=lambda m: m.weight)
         return f"{show(worst.fact)} stands elsewhere; of this the source says {show(worst.rival.fact)}"
+
+    def _said_alone(self, query: Query, fact: Fact, evidence: Sequence[int], stated: Stated) -> bool:
+        """Tell whether a sentence with half of a claim's words has its value, and no other one of that kind."""
+        for sentence, row in self._views(evidence):
+            alike = [other for other in sentence.facts if family(other) == family(fact)]
+            if row or len(alike) != 1 or not facts_agree(fact, alike[0], stated.around):
+                continue
+            if 2 * len(sentence.stem_set & query.view.stem_set) >= len(query.view.stem_set):
+                return True
+        return False
 
     def _stated_otherwise(self, statement: Statement, evidence: Sequence[int], stated: Stated) -> str:
         """Return which cell of an answer's row the source fills otherwise under the same label and head, "" for none."""
@@ -725,7 +739,9 @@ class _Run:
         total = sum(weights.values())
         each = total / len(weights) if weights else 1.0
         values = each * (len(looked.found) + len(looked.computed))
-        return (sum(w for s, w in weights.items() if s in have) + values) / ((total + values) or 1.0)
+        begun = {root[:ALIKE] for root in have if len(root) >= ALIKE}
+        said = sum(w for root, w in weights.items() if root in have or root[:ALIKE] in begun)
+        return (said + values) / ((total + values) or 1.0)
 
     def _lacking_words(self, query: Query, evidence: Sequence[int]) -> frozenset[str]:
         """Return the content words of a claim that its spans do not have."""
@@ -754,7 +770,8 @@ class _Run:
                 for name in self.pool.members
             )
         )
-        found = (n.text for n in unknown_names(query.view, known) if not initials_of(n.text, text))
+        unknown = (n.text for n in unknown_names(query.view, known))
+        found = (name for name in unknown if not any(initials_of(part, text) for part in name.split()))
         return next(found, "")
 
     def _other_short(self, claim: str, text: str) -> str:

@@ -154,16 +154,6 @@ def opposites() -> dict[str, frozenset[str]]:
     return {word: frozenset(turned) for word, turned in found.items()}
 
 
-def opposite(one: str, other: str) -> bool:
-    """Tell whether two stems are opposites: "rise" and "fall", "valid" and "invalid"."""
-    if other in opposites().get(one, ()):
-        return True
-    short, long = sorted((one, other), key=len)
-    return len(short) >= 4 and any(
-        long == prefix + short for prefix in listed("statements", "negative_prefixes")
-    )
-
-
 # ---------------------------------------------------------------- comparing words
 
 

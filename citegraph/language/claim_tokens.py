@@ -108,7 +108,7 @@ def _abbreviations() -> frozenset[str]:
     return frozenset(listed("claims", "abbreviations"))
 
 
-_STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?:[ \u00a0\u202f]»)?(?=\s)|[。！？]|\n?\f\n?|\n")
+_STOP = re.compile(r"[.!?…。！？]+[\"'”’“»«)\]]*(?:[ \u00a0\u202f]»)?(?=\s)|[。！？]|\n?\f\n?|\n")
 _LAST_WORD = re.compile(r"(?<!\S)(\S+)$")
 _GOES_ON = "=<>≤≥±~%,;:)]/"
 """What begins no sentence: "R.H. = 60 %"."""

@@ -223,8 +223,9 @@ def misplaced(claim: Sequence[Said], places: Sequence[Place], around: str) -> li
             for place in places:
                 if not _beside(home, place) or place in mine:
                     continue
-                if not _alike(said.fact, place.fact) and family(home.fact) != family(place.fact):
-                    continue
+                bare = home.group >= 0 and family(home.fact) == family(place.fact)
+                if not bare and not _alike(said.fact, place.fact):
+                    continue  # of "plates 1 to 6, 20 x 900 mm" no number of a plate is a length
                 if not said.cell and any(all(_along(place, home, p) for p in group) for group in others):
                     continue  # the claim has another value from that row or column
                 rival = _rival(said, home, place)
@@ -254,8 +255,8 @@ def well_placed(claim: Sequence[Said], places: Sequence[Place], around: str) -> 
 def _own_named(said: Said, home: Place, rival: Place) -> bool:
     own = (home.row - rival.row) | (home.column - rival.column)
     theirs = (rival.row - home.row) | (rival.column - home.column)
-    named = _named(said.near, own)
-    return bool(named) and (named == own or _named(said.near, theirs) != theirs)
+    named = named_in(said.near, own)
+    return bool(named) and (named == own or named_in(said.near, theirs) != theirs)
 
 
 def _along(rival: Place, home: Place, other: Place) -> bool:
@@ -285,19 +286,19 @@ def _rival(said: Said, home: Place, rival: Place) -> Misplaced | None:
     if home.group < 0 and not own:
         return None  # nothing in the sentence names this value rather than the other
     theirs = ((rival.row - home.row) | (rival.column - home.column)) - value
-    named = _named(said.near, theirs)
-    weight = len(named) - len(_named(said.near, own))
-    asked = _named(said.asked, own) and not _named(said.asked, theirs)
-    whole = not asked and not _named(said.whole, own)
+    named = named_in(said.near, theirs)
+    weight = len(named) - len(named_in(said.near, own))
+    asked = named_in(said.asked, own) and not named_in(said.asked, theirs)
+    whole = not asked and not named_in(said.whole, own)
     if named and weight > 0:
         return Misplaced(said.fact, rival, tuple(sorted(named)), float(weight), whole)
-    named = _named(said.whole, theirs)
+    named = named_in(said.whole, theirs)
     if named and whole:
         return Misplaced(said.fact, rival, tuple(sorted(named)), 0.5 * len(named), True)
     return None
 
 
-def _named(words: frozenset[str], label: frozenset[str]) -> frozenset[str]:
+def named_in(words: frozenset[str], label: frozenset[str]) -> frozenset[str]:
     """Return the words of a label that are among others, or short for one of them ("max", "maximum")."""
     return frozenset(w for w in label if w in words or any(_short(w, other) for other in words))
 

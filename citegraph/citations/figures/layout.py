@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import median_low
 
 Span = tuple[int, int]
 """First and last place (exclusive) of a cell: in the text, or in its line where columns are told."""
@@ -47,6 +48,8 @@ class Columns:
 
     def filled(self, cells: Sequence[Span]) -> list[Span | None]:
         """Return the cells of a line, one for each column, None where the line has none; those of one column are one."""
+        if len(cells) == self.count:
+            return list(cells)
         row: list[Span | None] = [None] * self.count
         for span in cells:
             over = self.under(span)
@@ -154,8 +157,10 @@ def _columns(rows: Sequence[Sequence[Span]], starts: dict[int, int]) -> Columns 
         return None
     placed = [[(a - starts[a], b - starts[a]) for a, b in row] for row in rows]
     full = [row for row in placed if len(row) == most]
-    places = [(min(c[0] for c in column), max(c[1] for c in column)) for column in zip(*full, strict=True)]
-    if any(a[1] > b[0] for a, b in pairwise(places)):
+    places = _extents(full)
+    if _collide(places):
+        places = _extents(_in_line(full))
+    if _collide(places):
         places = _gutters([row for row in placed if len(row) >= most - 1])
     if len(places) < 3:
         return None
@@ -168,6 +173,24 @@ def _columns(rows: Sequence[Sequence[Span]], starts: dict[int, int]) -> Columns 
                 right = places[over[0] + 1][0] if over[0] + 1 < len(places) else cell[1]
                 places[over[0]] = (max(left, min(low, cell[0])), min(right, max(high, cell[1])))
     return Columns(places, starts)
+
+
+def _extents(rows: Sequence[Sequence[Span]]) -> list[Span]:
+    """Return from where to where the cells of each column reach; all rows have the same number of cells."""
+    return [(min(c[0] for c in column), max(c[1] for c in column)) for column in zip(*rows, strict=True)]
+
+
+def _collide(places: Sequence[Span]) -> bool:
+    return any(left[1] > right[0] for left, right in pairwise(places))
+
+
+def _in_line(rows: Sequence[Sequence[Span]]) -> list[Sequence[Span]]:
+    """Return the rows whose every cell stands over the middle one of its column: a line may be set askew."""
+    middle = [
+        (median_low(c[0] for c in column), median_low(c[1] for c in column))
+        for column in zip(*rows, strict=True)
+    ]
+    return [row for row in rows if all(map(_overlap, row, middle))] or list(rows)
 
 
 def _gutters(rows: Sequence[Sequence[Span]]) -> list[Span]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from citegraph.citations.fact_matching import View, facts_agree
 from citegraph.citations.facts import Fact
+from citegraph.citations.figures.cell_labels import named_in
 from citegraph.language import units
 from citegraph.language.claim_tokens import Span, content_stems
 
@@ -53,6 +54,11 @@ def _cells(source: View, start: int, end: int) -> Iterator[Cell]:
         yield Cell(column, text.strip(" |"), facts, frozenset(content_stems(text)))
 
 
+def _heads(row: Row) -> bool:
+    """Tell whether a row names columns by years: it has no other value."""
+    return all(fact.date is not None and fact.date.month is None for cell in row for fact in cell.facts)
+
+
 class Rows:
     """A claim beside the rows of a passage.
 
@@ -77,7 +83,7 @@ class Rows:
             if value.kind == "identifier" or value.label:
                 continue
             held = [(row, cell) for row in self.rows for cell in row if self._states(cell, value)]
-            if not held or self._stands_outside(value):
+            if not held or any(_heads(row) for row, _ in held) or self._stands_outside(value):
                 continue
             others = [self._other(row, cell, keys) for row, cell in held]
             if all(others):
@@ -124,7 +130,7 @@ class Rows:
                     continue
                 if units.unit(cell.text, True) and units.unit(rival.text, True):
                     continue  # "24" volts and "3190" revolutions are of one motor
-                if self._share(rival) < self._share(cell) and self._is_key(cell, row, held, keys):
+                if self._hinted(rival) < self._share(cell) and self._is_key(cell, row, held, keys):
                     return f'in the row of "{rival.text}", not of "{cell.text}"'
         return ""
 
@@ -149,6 +155,11 @@ class Rows:
         if cell.facts or not cell.stems:
             return 0.0
         return len(cell.stems & self._claim.stem_set) / len(cell.stems)
+
+    def _hinted(self, cell: Cell) -> float:
+        """Return the share of a cell of the value's own row, with its words cut short too: "locos" of locomotives."""
+        named = named_in(self._claim.stem_set, cell.stems)
+        return max(self._share(cell), 0.0 if cell.facts or not cell.stems else len(named) / len(cell.stems))
 
     def _states(self, cell: Cell, fact: Fact) -> bool:
         return any(facts_agree(fact, own, self._around) for own in cell.facts)

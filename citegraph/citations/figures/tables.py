@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from citegraph.citations.figures.layout import Columns, Span, laid_out
 from citegraph.language import units
+from citegraph.language.amounts import scale
 
 BAR = re.compile(r"(?<!\\)\|")
 _WIDE = re.compile(r"\t+| {3,}")
@@ -188,9 +189,17 @@ def _unit_of(head: str, label: str, others: Sequence[str]) -> tuple[str, Decimal
     """Return the unit of a bare value: "Full cure (h)" above it, "Density (kg/m3)" before it, or "mV" in a cell of its row."""
     for text in (head, label):
         for inside in reversed(_BRACKETS.findall(text)):
-            if found := units.unit(inside.strip(), True):
+            if found := _measure(inside.strip()):
                 return found
-    return next((found for other in others if (found := units.unit(other, True))), None)
+    return next((found for other in others if (found := _measure(other))), None)
+
+
+def _measure(text: str) -> tuple[str, Decimal] | None:
+    """Return the unit that a text is, a scale before it included: "thousand m³"."""
+    first, _, rest = text.partition(" ")
+    power = scale(first, True) if rest else None
+    found = units.unit(text if power is None else rest, True)
+    return found and (found[0], found[1] * Decimal(10) ** (power or 0))
 
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]\d]{1,12})[)\]]")

@@ -21,6 +21,13 @@ def test_a_claim_spans_its_sentence_with_the_marker_behind_the_full_stop() -> No
     assert claims[1].text == "It was paid in cash."
 
 
+@pytest.mark.parametrize("marks", ["« {} »", "„{}“", "»{}«", "“{}”", '"{}"'])
+def test_a_quotation_that_is_a_sentence_has_the_marker_behind_it(marks: str) -> None:
+    one, other = marks.format("Der Kai ist zu."), marks.format("Der Kran bleibt frei.")
+    found = split_claims(f"{one} [a] {other} [b]", ["a", "b"])
+    assert [(said.text, said.markers) for said in found] == [(one, ("a",)), (other, ("b",))]
+
+
 def test_a_sentence_with_two_cited_facts_is_two_claims() -> None:
     claims = split_claims("The fee is $5 [a_1], while the deposit is $9 [Lease A.pdf].", IDS)
     assert [(c.text, c.markers) for c in claims] == [

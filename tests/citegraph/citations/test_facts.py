@@ -15,6 +15,13 @@ def agree(claim: str, source: str, around: str = "") -> bool:
     return facts_agree(mine, theirs, around or source)
 
 
+def test_blanks_within_a_calculation_or_before_an_elided_word_part_no_number() -> None:
+    read = [
+        (fact.kind, fact.text) for fact in hard_facts("18 × 7 350 = 132 300 € : l'exercice 2031 s'achève")
+    ]
+    assert read == [("number", "18"), ("number", "7 350"), ("number", "132 300 €"), ("date", "2031")]
+
+
 @pytest.mark.parametrize(
     ("text", "amount", "dimension"),
     [
@@ -24,6 +31,7 @@ def agree(claim: str, source: str, around: str = "") -> bool:
         ("RM 30.90", "30.90", "money:MYR"),
         ("1.234,56 €", "1234.56", "money:EUR"),
         ("12 500,50 €", "12500.50", "money:EUR"),
+        ("elles montent à 2 316,4 millions", "2316400000.0", ""),
         ("Vtest    5 000    V", "5000", "voltage"),
         ("2,5 Mio. EUR", "2500000", "money:EUR"),
         ("12.5 percent", "12.5", "percent"),

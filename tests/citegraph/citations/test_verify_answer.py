@@ -64,6 +64,66 @@ def test_a_claim_with_one_changed_fact_is_contradicted(claim: str) -> None:
     assert verdict(claim) == "contradicted"
 
 
+QUARRY = Evidence(
+    "q",
+    "quarry",
+    "The operator shall not close the access road without first giving the parish six weeks' notice.\n"
+    "Inspection: no grave and two slight defects.\nLot K-4: slabs 1 to 9, 35 x 800 x 1,200 mm, 4,310 kg, slabs 10 to 14 broken",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        (
+            "The operator shall close the access road after first giving the parish six weeks' notice [quarry].",
+            "supported",
+        ),
+        ("The inspection found two slight defects [quarry].", "supported"),
+        ("Inspection: grave and two slight defects [quarry].", "contradicted"),
+        ("Slabs 1 to 9 are 35 mm thick [quarry].", "supported"),
+    ],
+)
+def test_two_negations_and_the_numbers_of_pieces_turn_nothing_round(claim: str, expected: str) -> None:
+    (found,) = verify(claim, [QUARRY]).claims
+    assert found.verdict == expected
+
+
+MILL = Evidence(
+    "m",
+    "mill",
+    "Renewable lease; it is renewed in writing. The grain consumer price index is published weekly.\n"
+    "Each further berth costs EUR 310 per month. Berth cleaning is charged at EUR 75 per visit plus materials. Cleaning was paid by card ..4471.\n"
+    "Range | Milling | Bagging | Storage\nTemperature | 0 to 50 °C | 5 to 35 °C | 15 to 20 °C\n"
+    "After-milling moisture: not more than 11 % at 20 °C.\n\n"
+    "Output | Unit | 2030 | 2031\nFlour | thousand m³ | 1,214 | 1,302\nBran | thousand m³ | 318 | 297\n"
+    "Share, locos (%) | | 64.1 | 62.7\nLocomotives | | 18 | 21\n"
+    "Selling, general and administrative | | 41.2 | 43.9",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("Renewal is foreseen [mill].", "supported"),
+        ("Ploughing is foreseen [mill].", "unsupported"),
+        ("The rent follows the index published weekly, the Grain CPI [mill].", "supported"),
+        ("The rent follows the index published weekly, the Grain QXI [mill].", "unsupported"),
+        ("SG&A were 43.9 in 2031 [mill].", "supported"),
+        ("A cleaning of a berth costs EUR 75 plus materials [mill].", "supported"),
+        ("Each further berth costs EUR 75 per month [mill].", "contradicted"),
+        ("After-milling moisture does not exceed 11 % at 20 °C [mill].", "supported"),
+        ("In 2030 the mill made 1,214 thousand m³ of flour and 318 thousand m³ of bran [mill].", "supported"),
+        ("The share of locomotives was 62.7 % in 2031 [mill].", "supported"),
+        ("The card that paid for the cleaning ends in 4471 [mill].", "supported"),
+        ("The card that paid for the cleaning ends in 4417 [mill].", "unsupported"),
+    ],
+)
+def test_forms_of_words_initials_and_scales_refuse_nothing(claim: str, expected: str) -> None:
+    (found,) = verify(claim, [MILL]).claims
+    assert found.verdict == expected, found.reason
+
+
 def test_a_claim_of_another_document_is_rebound_to_it() -> None:
     (claim,) = verify("The governing law is the law of Oregon [slip-2].", EVIDENCE).claims
     assert claim.verdict == "misattributed"

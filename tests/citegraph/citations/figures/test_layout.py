@@ -69,6 +69,23 @@ def test_the_unit_of_a_cell_is_that_of_its_row_its_head_or_its_label() -> None:
     assert found["2.75"] == "mass"
 
 
+ASKEW = """Dredging
+                      April 30,     April 30,
+                        2031          2030
+Sand            $    1,204.5   $   1,180.2
+Gravel                 310.7         298.4
+Mean depth of berths - metres    9.4           9.1
+"""
+
+
+def test_a_row_that_is_set_askew_moves_no_column() -> None:
+    cells = heads(ASKEW)
+    assert cells["310.7"] == ("April 30, 2031", "Gravel")
+    assert cells["$ 1,180.2"] == ("April 30, 2030", "Sand")
+    assert cells["9.4"][0] == "April 30, 2031"
+    assert cells["9.1"][0] == "April 30, 2030"
+
+
 @pytest.mark.parametrize(
     "text",
     [
