@@ -136,6 +136,8 @@ def _beneath_heads(
     misses = more = 0
     inherited: dict[str, Value] = {}
     named_in: Cell | None = None
+    title: Cell | None = None
+    before: tuple[FoundRow, GridLine] | None = None
     for line in lines:
         if line.is_blank:
             continue
@@ -154,12 +156,18 @@ def _beneath_heads(
             continue
         said = set(values) & set(kind.needs)
         if said and (kind.named_by in values or any(name in inherited for name in kind.inherit)):
+            named_in = heads.of(line.cells).get(kind.named_by)
+            if title and named_in and kind.named_by in values and _is_beneath(title, named_in):
+                # What the words above name stands beneath them under several conditions: they are not the last row's.
+                open_row = before if before and more else open_row
+                values[kind.named_by] = f"{title.text} {values[kind.named_by]}"
+            else:
+                title = None
             if open_row is not None:
                 yield open_row
             inherited |= {name: values[name] for name in kind.inherit if name in values}
             whole = {**{name: inherited[name] for name in kind.inherit if name in inherited}, **values}
             span = _span(look, line)
-            named_in = heads.of(line.cells).get(kind.named_by)
             open_row = FoundRow(kind.name, whole, line.text.strip(), *span, None, PRINTED), line
             misses = more = 0
         elif (
@@ -169,10 +177,13 @@ def _beneath_heads(
             and not misses
             and _below(named_in, heads.of(line.cells)[kind.named_by], barred=line.barred)
         ):
-            row, first = open_row
-            open_row, more = (_continued(kind, row, values[kind.named_by]), first), more + 1
+            below = heads.of(line.cells)[kind.named_by] if kind.measured else None
+            before, title = before if more else open_row, below
+            open_row = _continued(kind, open_row[0], values[kind.named_by]), open_row[1]
+            more += 1
         else:
             if kind.named_by in values and kind.named_by in kind.inherit:
+                title = heads.of(line.cells)[kind.named_by]
                 inherited = {kind.named_by: values[kind.named_by]}
             # Remarks beside the columns go on for lines.
             misses += bool(values) or not kind.measured or not heads.is_beside(line.cells)
@@ -182,6 +193,11 @@ def _beneath_heads(
                 open_row, heads = None, None
     if open_row is not None:
         yield open_row
+
+
+def _is_beneath(title: Cell, name: Cell) -> bool:
+    """Tell whether a name says under which condition what stands above it is measured: it is indented, or begins small."""
+    return name.left > title.left or name.text[:1].islower()
 
 
 def _below(above: Cell | None, cell: Cell, *, barred: bool) -> bool:

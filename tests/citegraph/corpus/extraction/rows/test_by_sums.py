@@ -193,7 +193,7 @@ def test_of_prices_with_tax_and_without_those_count_that_add_up(known: str, pric
         (
             " Tau, blau     4    10.00    36.00\n   less 10%\n Kette         1    20.00    18.00   10%\n",
             "54",
-            [("Tau, blau", "4", "10.00", "36.00"), ("Kette", "1", "20.00", "18.00")],
+            [("Tau, blau less 10%", "4", "10.00", "36.00"), ("Kette", "1", "20.00", "18.00")],
         ),
         # Quantity and price stand a line higher than the amount.
         (
