@@ -167,8 +167,7 @@ def _beneath_heads(
                 yield open_row
             inherited |= {name: values[name] for name in kind.inherit if name in values}
             whole = {**{name: inherited[name] for name in kind.inherit if name in inherited}, **values}
-            span = _span(look, line)
-            open_row = FoundRow(kind.name, whole, line.text.strip(), *span, None, PRINTED), line
+            open_row = FoundRow(kind.name, whole, line.text.strip(), *_span(look, line), None, PRINTED), line
             misses = more = 0
         elif (
             set(values) == {kind.named_by}
