@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import permutations
 from statistics import median
 
-from citegraph.corpus.extraction.rows.grid import GridLine
+from citegraph.corpus.extraction.rows.grid import Cell, GridLine
 from citegraph.language.amounts import currency_code
 from citegraph.language.numbers import readings
 from citegraph.language.terms import fold
@@ -24,15 +24,20 @@ MOST_BETWEEN = 8
 EDGE = 3
 """Characters by which the edges of one column differ."""
 LONGEST = 600
-_MARK = r"(?:[A-Z]{3}|[A-Z]{0,2}[€$£¥₹]|R[sM]\.?|kr\.?|z[łl]|K[čc]|Ft|e)"
+MOST_RATES = 6
+"""Percentages of a document that are tried between a product and its amount."""
+_MARK = r"(?:[^\W\d_]{1,3}[$€£]?|[€$£¥￥₹₽₺₴₩₫₪฿])(?:/?\.)?"
+"""What may be a currency."""
 _NUMBER = re.compile(
-    rf"(?:(?<![\w.,/:#-])|(?<=[\s(][x×]))(?P<open>\()?(?P<before>{_MARK}\s?)?(?P<sign>[-−–+]\s?)?(?P<mid>[€$£¥₹]\s?)?"
+    rf"(?:(?<![\w.,/:#-])|(?<=[\s(][x×X*]))(?P<open>\()?(?P<before>(?:%|{_MARK})\s?)?(?P<sign>[-−–+]\s?)?(?P<mid>[€$£¥₹]\s?)?"
     r"(?P<digits>\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:[.,]\d{1,4})?|\d[\d.,]*\d|\d)"
     rf"(?P<behind>\s?(?:%|{_MARK}(?![\w])))?(?P<close>\))?(?![\w/:]|-\d|[.,]\d)"
 )
+_SIGNS = frozenset("%xX×")
 _SMALL = re.compile(r"\d{1,3} \d{3}(?:[.,]\d{1,4})?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+")
 """Whole units in groups: so programs print amounts of currencies without cents."""
+_GROUPS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CENTS = re.compile(r"[.,]\d{1,4}$")
 _COMMA, _POINT = re.compile(r"\d,\d{2}(?!\d)"), re.compile(r"\d\.\d{2}(?!\d)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -56,12 +61,12 @@ class Printed:
 
 @dataclass(slots=True)
 class ProvedRow:
-    """A row that its numbers prove; `line` is the number of its line, `quantity` and `price` None where it has an amount alone."""
+    """A row that its numbers prove; `line` is the number of its line; what it does not say is None."""
 
     line: int
     description: str
     left: int
-    amount: Decimal
+    amount: Decimal | None
     quantity: Decimal | None = None
     price: Decimal | None = None
     start: int = 0
@@ -84,7 +89,7 @@ class Proof:
     @property
     def products(self) -> int:
         """Return how many rows multiply."""
-        return sum(row.quantity is not None for row in self.rows)
+        return sum(row.price is not None and row.amount is not None for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +106,24 @@ class _Candidate:
     price: Printed | None = None
     values: tuple[Decimal, Decimal] | None = None
     above: int | None = None
+    is_money: bool = True
 
     @property
     def tells(self) -> bool:
         """Return whether the product is no accident: a quantity of one and an amount twice, or nothing, may be one."""
         return self.values is not None and self.values[0] != 1 and self.values[1] not in {0, 1}
+
+    @property
+    def is_rated(self) -> bool:
+        """Return whether a rate between the product and the amount is no accident: it takes off, or the product tells."""
+        return self.values is not None and (self.tells or 1 != self.values[1] > self.value > 0)
+
+    @property
+    def ends(self) -> tuple[int, int, int]:
+        """Return where quantity, price and amount end."""
+        assert self.quantity is not None
+        assert self.price is not None
+        return self.quantity.end, self.price.end, self.amount.end
 
     @property
     def shape(self) -> tuple[bool, bool]:
@@ -126,15 +144,27 @@ def proved_rows(
     """
     comma = has_comma(lines)
     sums = [ends is not None and is_sum(line, ends) for line in lines]
+    comma = has_comma(lines)
     numbers = [tuple(_numbers(line.text, comma)) for line in lines]
-    products = _of_one_shape(
-        [found for place in range(len(lines)) if (found := _product(place, lines, numbers))]
-    )
-    if products:
-        proof = _summed_up(products, lines, numbers, known, sums)
-        if proof.summed or (len(proof.rows) > 1 and any(found.tells for found in products)):
-            return proof
-    return _adding_up(lines, numbers, known, sums)
+    printed = {value / 100 for line in numbers for one in line if one.percent for value in one.values}
+    rates = sorted(printed)[:MOST_RATES]
+    multiplied = [_products(place, lines, numbers, rates) for place in range(len(lines))]
+    found: list[tuple[bool, int, Proof]] = []
+    for money, last in ((True, True), (True, False), (False, True)):
+        products = _once(_of_one_shape(multiplied, money=money, last=last))
+        if not products:
+            continue
+        proof = _summed_up(products, lines, numbers, known)
+        tells = any(one.tells for one in products)
+        if (proof.summed and (money or tells)) or (money and tells and len(proof.rows) > 1):
+            # Of prices without tax and with it both multiply: those are meant whose sum comes first of what is known.
+            found.append((not proof.summed, _rank(proof.rows, known), proof))
+    # With lines of an amount alone between them, discounts and freight, products may add up that do not by themselves.
+    if added := _adding_up(lines, numbers, multiplied, known, sums):
+        found.append((False, _rank(added.rows, known), added))
+    if found:
+        return min(found, key=lambda one: one[:2])[2]
+    return _counted(lines, numbers, known) or _only(lines, numbers, known, sums)
 
 
 def has_comma(lines: Sequence[GridLine]) -> bool:
@@ -150,32 +180,38 @@ def is_sum(line: GridLine, ends: re.Pattern[str]) -> bool:
     return any(ends.match(fold(text)) for text in said)
 
 
-def missing_factor(
-    text: str, known: Decimal, amount: Decimal, *, priced: bool, comma: bool
-) -> Decimal | None:
-    """Return the number of a row that makes its product right, None when it has none.
+def factors(
+    text: str, amount: Decimal, known: tuple[Decimal | None, Decimal | None], *, comma: bool
+) -> tuple[Decimal, Decimal] | None:
+    """Return quantity and price of a row whose amount is known, None when no numbers of it multiply so.
 
     Args:
-        known: the factor that is known; `priced` says that it is the price.
+        known: quantity and price as far as they are known.
         comma: whether numbers have a comma before their cents.
     """
-    numbers = [number for number in _numbers(text, comma) if not number.percent]
-    for one in (amount, known):
-        used = next((number for number in reversed(numbers) if one in number.values), None)
-        numbers = [number for number in numbers if number is not used]
+    numbers = list(_numbers(text, comma))
+    plain = [number for number in numbers if not number.percent][-MOST_NUMBERS:]
+    rated = [1 - value / 100 for number in numbers if number.percent for value in number.values]
     found = (
-        value
-        for number in numbers
-        if not (priced and number.money)
-        for value in number.values
-        if value and abs(known * value - amount) <= abs(known) * number.unit / 2 + Decimal("0.005")
+        one.values
+        for parts in ([Decimal(1)], rated)
+        for one in _multiplied(0, plain, [number for number in plain if amount in number.values], parts)
+        if one.values and one.value == amount
     )
-    return next(found, None)
+    fitting = (
+        both
+        for both in found
+        if all(said is None or said == value for said, value in zip(known, both, strict=True))
+    )
+    return next(fitting, None)
 
 
 def _numbers(text: str, comma: bool) -> Iterator[Printed]:
     """Yield the numbers of a line; "1 100,00" is one, and "1" and "100,00" too."""
     for found in _NUMBER.finditer(text):
+        glued = (mark for mark in (found["before"], found["behind"]) if mark and mark == mark.strip())
+        if any(mark not in _SIGNS and not _is_currency(mark) for mark in glued):
+            continue  # "No.5", "8mm"
         yield from _printed(found, found["digits"], found.start("digits"), comma)
         if _SMALL.fullmatch(found["digits"]):
             first, _, rest = found["digits"].partition(" ")
@@ -196,7 +232,7 @@ def _printed(found: re.Match[str] | None, digits: str, at: int, comma: bool) -> 
     )
     percent = "%" in marks
     money = not percent and (
-        any(currency_code(mark) or mark == "e" for mark in marks)
+        any(_is_currency(mark) for mark in marks)
         or bool(cents and len(cents[0]) == 3)
         or _THOUSANDS.fullmatch(digits) is not None
     )
@@ -205,23 +241,58 @@ def _printed(found: re.Match[str] | None, digits: str, at: int, comma: bool) -> 
         if cents and cents[0][0] == ("," if comma else ".")
         else Decimal(1)
     )
-    start, end = (found.start(), found.end()) if found else (at, at + len(digits))
+    start, end = at, at + len(digits)
+    if found and (percent or money):
+        start, end = found.start(), found.end()
     yield Printed(start, end, tuple(-value if negative else value for value in values), unit, money, percent)
 
 
-def _product(
-    place: int, lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]]
-) -> _Candidate | None:
-    """Return the product that a line holds: of all that hold the one with the last amount, a telling one first."""
+def _is_currency(mark: str) -> bool:
+    return mark == "e" or currency_code(mark.rstrip("/.")) is not None
+
+
+def _products(
+    place: int, lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]], rates: Sequence[Decimal]
+) -> list[_Candidate]:
+    """Return the products that a line holds, the best first: one that tells, with the last amount.
+
+    Where its own numbers make none those that lines beside it hold count too, as in a cell that wraps or is centred, and then
+    what rates take off it or add.
+    """
     line = lines[place]
-    if not _WORD.search(line.text) or line.is_blank:
-        return None
     found = [number for number in numbers[place] if not number.percent][-MOST_NUMBERS:]
+    if line.is_blank or not found:
+        return []
+    above = place and not any(number.money for number in numbers[place - 1]) and lines[place - 1].text
+    said = any(text and _WORD.search(text) for text in (line.text, above))
+    shares = [number for more in numbers[place : place + 3] for number in more if number.percent]
+    rated = [*(value / 100 for number in shares for value in number.values), *rates]
+    beside = _beside(place, lines, numbers) if said else []
+    parts = [1 + sign * rate for rate in dict.fromkeys(rated) if 0 < rate < 1 for sign in (-1, 1)]
+    own = _multiplied(place, found, found) if said else []
     return (
-        _best_product(place, found, found)
-        or _best_product(place, found, _moved(place, lines, numbers))
+        [one for one in own if one.value]
+        or _multiplied(place, found, _moved(place, lines, numbers))
         or _begun_above(place, found, lines, numbers)
+        or [one for one in _multiplied(place, beside, found) if one.values and one.values[1] not in {0, 1}]
+        or [one for one in _multiplied(place, found, found, parts) if said and one.is_money and one.is_rated]
+        or own
     )
+
+
+def _beside(place: int, lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]]) -> Sequence[Printed]:
+    """Return the numbers of a line that ends in an amount, with those of the lines beside it that end in none."""
+    own = [number for number in numbers[place] if not number.percent]
+    if not own or not own[-1].money:
+        return []
+    near = [
+        number
+        for other in (place - 1, place + 1)
+        if 0 <= other < len(lines) and not any(abs(one.end - own[-1].end) <= EDGE for one in numbers[other])
+        for number in numbers[other]
+        if not number.percent and number.end < own[-1].start
+    ]
+    return [*near, *own][-MOST_NUMBERS:] if near else []
 
 
 _LINE_APART = 10_000
@@ -230,20 +301,20 @@ _LINE_APART = 10_000
 
 def _begun_above(
     place: int, found: Sequence[Printed], lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]]
-) -> _Candidate | None:
-    """Return the product of a price and an amount with the quantity that begins a line above: the description between wraps."""
+) -> list[_Candidate]:
+    """Return the products of a price and an amount with the quantity that begins a line above: the description between wraps."""
     if sum(number.money for number in found) < 2:
-        return None
+        return []
     for above in range(place - 1, max(-1, place - 1 - _MOST_ABOVE), -1):
         if lines[above].is_blank or any(number.money for number in numbers[above]):
-            return None
+            return []
         first = next(iter(numbers[above]), None)
         if first is None or lines[above].text[: first.start].strip(" |"):
             continue
         counted = replace(first, start=first.start - _LINE_APART, end=first.end - _LINE_APART)
-        product = _best_product(place, [counted, *found], found)
-        return replace(product, above=above) if product and product.quantity == counted else None
-    return None
+        products = _multiplied(place, [counted, *found], found)
+        return [replace(one, above=above) for one in products if one.quantity == counted]
+    return []
 
 
 _MOST_ABOVE = 3
@@ -259,25 +330,30 @@ def _moved(place: int, lines: Sequence[GridLine], numbers: Sequence[Sequence[Pri
     return amounts if len(amounts) == 1 and amounts[0].end > right else []
 
 
-def _best_product(place: int, found: Sequence[Printed], amounts: Sequence[Printed]) -> _Candidate | None:
-    best: tuple[tuple[bool, int, int], _Candidate] | None = None
+def _multiplied(
+    place: int, found: Sequence[Printed], amounts: Sequence[Printed], parts: Sequence[Decimal] = (Decimal(1),)
+) -> list[_Candidate]:
+    """Return quantity times price that is one of the amounts, or one of `parts` of which is."""
+    ranked: list[tuple[tuple[bool, bool, int, int], _Candidate]] = []
     for amount in amounts:
-        if not amount.money and not any(other.money for other in found):
-            continue
+        money = amount.money or any(other.money for other in found)
         if any(other.start == amount.start and other.end > amount.end for other in found):
             continue  # the "1" of "1 500" counts something, or nothing
         for one, other in permutations([number for number in found if number is not amount], 2):
             if _overlap(one, other) or _overlap(one, amount) or _overlap(other, amount):
                 continue
-            for quantity, price, value in _holding(one, other, amount):
-                candidate = _Candidate(place, amount, value, one, other, (quantity, price))
-                rank = (candidate.tells, amount.end, -one.start if other.unit <= one.unit else -10_000)
-                if _is_quantity(one, other) and (best is None or rank > best[0]):
-                    best = rank, candidate
-    return best[1] if best else None
+            for quantity, price, value in (
+                _holding(one, other, amount, parts) if _is_quantity(one, other) else ()
+            ):
+                candidate = _Candidate(place, amount, value, one, other, (quantity, price), is_money=money)
+                near = -one.start if other.unit <= one.unit else -10_000
+                ranked.append(((money, candidate.tells, amount.end, near), candidate))
+    return [candidate for _, candidate in sorted(ranked, key=lambda item: item[0], reverse=True)]
 
 
-def _holding(one: Printed, other: Printed, amount: Printed) -> Iterator[tuple[Decimal, Decimal, Decimal]]:
+def _holding(
+    one: Printed, other: Printed, amount: Printed, parts: Sequence[Decimal]
+) -> Iterator[tuple[Decimal, Decimal, Decimal]]:
     for quantity in one.values:
         for price in other.values:
             for value in amount.values:
@@ -288,7 +364,8 @@ def _holding(one: Printed, other: Printed, amount: Printed) -> Iterator[tuple[De
                     else min(room, Decimal("0.02") * abs(value))
                 )
                 free = price == 0 == value and quantity > 0
-                if free or (value and quantity and abs(abs(quantity * price) - abs(value)) <= room):
+                of = [abs(quantity * price) * part for part in parts]
+                if free or (value and quantity and any(abs(whole - abs(value)) <= room for whole in of)):
                     yield quantity, price, value
 
 
@@ -303,13 +380,41 @@ def _overlap(one: Printed, other: Printed) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _of_one_shape(found: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the products whose three numbers stand in the order of most."""
-    shapes = Counter(candidate.shape for candidate in found for _ in range(3 if candidate.tells else 1))
+def _of_one_shape(multiplied: Sequence[Sequence[_Candidate]], *, money: bool, last: bool) -> list[_Candidate]:
+    """Return of each line the best product whose three numbers stand in the order of most lines' best ones.
+
+    Args:
+        money: whether one of the three has to be printed as an amount.
+        last: whether the last amount of a line comes before the first.
+    """
+    lines = [some for all_of in multiplied if (some := [one for one in all_of if one.is_money or not money])]
+    shapes = Counter(some[0].shape for some in lines for _ in range(3 if some[0].tells else 1))
     if not shapes:
         return []
     shape = shapes.most_common(1)[0][0]
-    return [candidate for candidate in found if candidate.shape == shape]
+    kept = [same for some in lines if (same := [one for one in some if one.shape == shape])]
+    if not last:
+        kept = [sorted(some, key=lambda one: (one.tells != some[0].tells, one.amount.end)) for some in kept]
+    columns = [median(some[0].ends[place] for some in kept) for place in range(3)]
+
+    def astray(one: _Candidate) -> int:
+        return sum(abs(end - column) > EDGE for end, column in zip(one.ends, columns, strict=True))
+
+    return [min(some, key=astray) for some in kept]
+
+
+def _once(products: list[_Candidate]) -> list[_Candidate]:
+    """Return products without those of a copy of the pages."""
+    half = len(products) // 2
+    said = [one.values for one in products]
+    return products[:half] if half > 1 and said[:half] == said[half:] else products
+
+
+def _rank(rows: Sequence[ProvedRow], known: Sequence[Decimal]) -> int:
+    """Return which of the known sums rows add up to, the number of them when to none: each may be rounded by half a cent."""
+    total = abs(sum((row.amount for row in rows if row.amount is not None), Decimal()))
+    room = Decimal("0.005") * len(rows)
+    return next((place for place, one in enumerate(known) if abs(abs(one) - total) <= room), len(known))
 
 
 def _summed_up(
@@ -317,20 +422,12 @@ def _summed_up(
     lines: Sequence[GridLine],
     numbers: Sequence[Sequence[Printed]],
     known: Sequence[Decimal],
-    labelled: Sequence[bool],
 ) -> Proof:
-    """Return the products as rows, with the lines of an amount alone that make their sum right: discounts, freight."""
-    sums = {abs(value) for value in known if value} | _below(products[-1].line, lines, numbers)
-    total = sum((candidate.value for candidate in products), Decimal())
-    if abs(total) in sums and len(products) > 1:
-        return _rows(products, lines, numbers, summed=True)
-    alone = [one for one in _alone(products, lines, numbers) if not labelled[one.line]]
-    for some in (alone, [one for one in alone if one.line < products[-1].line]):
-        extra = sum((one.value for one in some), Decimal())
-        if some and abs(total + extra) in sums:
-            both = sorted([*products, *some], key=lambda one: one.line)
-            return _rows(both, lines, numbers, summed=True)
-    return _rows(products, lines, numbers, summed=abs(total) in {abs(value) for value in known})
+    """Return the products as rows, with what their sum says."""
+    total = abs(sum((candidate.value for candidate in products), Decimal()))
+    below = len(products) > 1 and total in _below(products[-1].line, lines, numbers)
+    proof = _rows(products, lines, numbers, summed=below)
+    return replace(proof, summed=below or _rank(proof.rows, known) < len(known))
 
 
 def _below(last: int, lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]]) -> set[Decimal]:
@@ -344,47 +441,82 @@ def _below(last: int, lines: Sequence[GridLine], numbers: Sequence[Sequence[Prin
     }
 
 
-def _alone(
-    products: Sequence[_Candidate], lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]]
-) -> Iterator[_Candidate]:
-    """Yield the lines with an amount alone in the column of the amounts, between the rows and directly below them."""
-    right = median(candidate.amount.end for candidate in products)
-    taken = {candidate.line for candidate in products}
-    for place in range(products[0].line, min(products[-1].line + 4, len(lines))):
-        amounts = [number for number in numbers[place] if number.money]
-        if place in taken or len(amounts) != 1 or not _WORD.search(lines[place].text):
-            continue
-        if abs(amounts[0].end - right) <= EDGE:
-            yield _Candidate(place, amounts[0], amounts[0].values[0])
-
-
 def _adding_up(
+    lines: Sequence[GridLine],
+    numbers: Sequence[Sequence[Printed]],
+    multiplied: Sequence[Sequence[_Candidate]],
+    known: Sequence[Decimal],
+    labelled: Sequence[bool],
+) -> Proof | None:
+    """Return lines of words and an amount each, one below the other, whose sum is known: as many as add up to it."""
+    amounts = [
+        (place, one)
+        for place, line in enumerate(lines)
+        if not labelled[place]
+        and any(_WORD.search(near.text) for near in lines[max(0, place - 1) : place + 2])
+        for one in reversed(numbers[place])
+        if one.money or _GROUPS.fullmatch(line.text[one.start : one.end])
+    ]
+    ended = [place for place, is_sum in enumerate(labelled) if is_sum]
+    sums = {abs(value) for value in known if value}
+    for begun, (first, head) in enumerate(amounts):
+        total, rows = Decimal(), list[_Candidate]()
+        end = next((place for place in ended if place > first), len(lines))
+        for place, amount in amounts[begun:]:
+            if place >= end or (rows and place - rows[-1].line > MOST_BETWEEN * 4):
+                break
+            if (rows and place == rows[-1].line) or abs(amount.end - head.end) > EDGE:
+                continue
+            product = next((one for one in multiplied[place] if one.amount == amount), None)
+            rows.append(product or _Candidate(place, amount, amount.values[0]))
+            total += rows[-1].value
+            if sum(row.value != 0 for row in rows) > 1 and total in sums:
+                return _rows(rows, lines, numbers, summed=True)
+    return None
+
+
+def _only(
     lines: Sequence[GridLine],
     numbers: Sequence[Sequence[Printed]],
     known: Sequence[Decimal],
     labelled: Sequence[bool],
 ) -> Proof | None:
-    """Return lines of words and an amount each, one below the other, whose sum stands below them or is known."""
-    last = [
-        (place, amounts[-1])
-        for place in range(len(lines))
-        if (amounts := [number for number in numbers[place] if number.money])
-        and _WORD.search(lines[place].text)
-    ]
-    sums = {abs(value) for value in known if value}
-    for first in range(len(last)):
-        total, rows = Decimal(), list[_Candidate]()
-        for place, amount in last[first:]:
-            apart = rows and (
-                place - rows[-1].line > MOST_BETWEEN or abs(amount.end - rows[0].amount.end) > EDGE
-            )
-            if apart:
-                break
-            several = sum(row.value != 0 for row in rows) > 1 and not any(labelled[row.line] for row in rows)
-            if several and amount.values[0] == total and total in sums:
-                return _rows(rows, lines, numbers, summed=True)
-            rows.append(_Candidate(place, amount, amount.values[0]))
-            total += amount.values[0]
+    """Return the line of words that prints a known sum twice, as price and as amount: the only row."""
+    for place, line in enumerate(lines):
+        amounts = [one for one in numbers[place] if one.money and one.values[0] in known]
+        if len(amounts) == 2 and amounts[0].values == amounts[1].values and not labelled[place]:
+            one, other = amounts
+            if _WORD.search(line.text[: one.start]):
+                values = Decimal(1), one.values[0]
+                return _rows(
+                    [_Candidate(place, other, other.values[0], None, one, values)],
+                    lines,
+                    numbers,
+                    summed=True,
+                )
+    return None
+
+
+def _counted(
+    lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]], known: Sequence[Decimal]
+) -> Proof | None:
+    """Return lines of words, a quantity and a price each whose products, which nobody printed, add up to a known sum."""
+    rows: list[ProvedRow] = []
+    for place, line in enumerate(lines):
+        if len(numbers[place]) != 2 or not _WORD.search(line.text):
+            continue
+        one, other = numbers[place]
+        if not _is_quantity(one, other):
+            one, other = other, one
+        words, left, start, end = _described(
+            line, numbers[place], _Candidate(place, other, other.values[0], one)
+        )
+        rows.append(ProvedRow(place, words, left, None, abs(one.values[0]), other.values[0], start, end))
+        for first in range(len(rows)):
+            some = rows[first:]
+            total = sum(((row.quantity or 0) * (row.price or 0) for row in some), Decimal())
+            if total and total in known and any((row.quantity or 0) > 1 for row in some):
+                return Proof(tuple(some), summed=True)
     return None
 
 
@@ -397,34 +529,72 @@ def _rows(
 ) -> Proof:
     rows: list[ProvedRow] = []
     bounds = [*(candidate.line for candidate in found[1:]), found[-1].line + 4]
+    said = Counter(
+        piece[2]
+        for candidate in found
+        for piece in set(_pieces(lines[candidate.line], numbers[candidate.line], candidate))
+    )
+    common = {words for words, times in said.items() if times > 1}
     for candidate, bound in zip(found, bounds, strict=True):
-        description, left, start, end = _described(lines[candidate.line], numbers[candidate.line], candidate)
+        description, left, start, end = _described(
+            lines[candidate.line], numbers[candidate.line], candidate, common
+        )
+        wordless = _letters(description) <= _FEW or description in common
         if candidate.above is not None:
             begun = [
                 _words_of(lines[place], numbers[place]) for place in range(candidate.above, candidate.line)
             ]
             description = " ".join(filter(None, [*begun, description]))
-        elif begun := _begun(candidate, rows, description, lines, numbers):
+        elif begun := _begun(candidate, rows, lines, numbers, wordless=wordless):
             if rows:
                 rows[-1].more = [words for words in rows[-1].more if words not in begun]
-            description = " ".join([*begun, description] if _letters(description) > _FEW else begun)
+            description = " ".join(begun if wordless else [*begun, description])
         quantity, price = candidate.values or (None, None)
         row = ProvedRow(candidate.line, description, left, candidate.value, quantity, price, start, end)
-        if candidate is not found[-1] or bound:
-            row.more += _going_on(row, lines, numbers, bound)
+        row.more += _going_on(row, lines, numbers, bound)
         rows.append(row)
+    if all(one.quantity is None for one in found) and (counted := _begun_with(found, lines, numbers)):
+        rows = [replace(row, quantity=count) for row, count in zip(rows, counted, strict=True)]
     return Proof(tuple(_without_index(rows)), summed)
 
 
-_FEW = 3
+def _begun_with(
+    found: Sequence[_Candidate], lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]]
+) -> list[Decimal]:
+    """Return the number that begins each row, where all have one that does not count the rows, nor is a part of a name."""
+    first = [next(iter(numbers[one.line]), None) for one in found]
+    begun = [
+        number.values[0]
+        for one, number in zip(found, first, strict=True)
+        if number
+        and number != one.amount
+        and re.fullmatch(r"\d{1,4}\s{1,}", lines[one.line].text[: number.end].strip(" |") + " ")
+    ]
+    if len(begun) < len(found) or begun == list(range(int(begun[0]), int(begun[0]) + len(begun))):
+        return []
+    return begun
+
+
+_FEW, _COLUMNS = 3, 3
+
+
+def _is_over(cell: Cell, line: GridLine, row: _Candidate) -> bool:
+    """Tell whether a cell of another line stands in the column of a number of a row, or right of its amount."""
+    if len(line.cells) < _COLUMNS:
+        return False
+    taken = [number for number in (row.quantity, row.price) if number]
+    return cell.left >= row.amount.start or any(
+        number.start < cell.right and cell.left < number.end for number in taken
+    )
 
 
 def _begun(
     candidate: _Candidate,
     rows: Sequence[ProvedRow],
-    description: str,
     lines: Sequence[GridLine],
     numbers: Sequence[Sequence[Printed]],
+    *,
+    wordless: bool,
 ) -> list[str]:
     """Return the lines of words right above a row that are its own, not the last of the rows': its number in the table
     begins them, or its own line has no words but a unit."""
@@ -434,12 +604,12 @@ def _begun(
         if lines[place].is_blank or any(number.money for number in numbers[place]):
             break
         cells = [cell.text for cell in lines[place].cells if cell.text]
-        if len(cells) != 1:
+        if len(cells) != 1 or _is_over(lines[place].cells[0], lines[candidate.line], candidate):
             break
         above.insert(0, " ".join(cells[0].split()))
         if (index := _INDEX.match(above[0])) and index[0].strip(" .)") == str(len(rows) + 1):
             return above
-    return above[-1:] if _letters(description) <= _FEW else []
+    return above[-1:] if wordless else []
 
 
 def _words_of(line: GridLine, numbers: Sequence[Printed]) -> str:
@@ -451,23 +621,34 @@ def _words_of(line: GridLine, numbers: Sequence[Printed]) -> str:
 
 
 def _described(
-    line: GridLine, numbers: Sequence[Printed], candidate: _Candidate
+    line: GridLine, numbers: Sequence[Printed], candidate: _Candidate, common: Container[str] = ()
 ) -> tuple[str, int, int, int]:
-    """Return the words of a row, the column where they begin, and their place in the text: the cell with most letters."""
+    """Return the words of a row, the column where they begin, and their place in the text.
+
+    They are the cell with most letters of those that other rows do not have in `common`.
+    """
+    pieces = _pieces(line, numbers, candidate)
+    if not pieces:
+        return "", 0, line.start, line.end
+    left, right, words = max(
+        pieces, key=lambda piece: (piece[2] not in common, _letters(piece[2]) > 3, _letters(piece[2]))
+    )
+    return " ".join(words.split()).strip(" .,:;*"), left, line.start + left, line.start + right
+
+
+def _pieces(line: GridLine, numbers: Sequence[Printed], candidate: _Candidate) -> list[tuple[int, int, str]]:
+    """Return the cells of a row that hold words, not its numbers: where each begins and ends in the line, and its text."""
     numbers_of = (candidate.quantity, candidate.price, candidate.amount)
     taken = [number for number in numbers_of if number and number.start >= 0]
     text = line.text
-    for number in [*taken, *(one for one in numbers if one.percent or one.start > candidate.amount.start)]:
+    others = (one for one in numbers if one.percent or one.money or one.start > candidate.amount.start)
+    for number in [*taken, *others]:
         text = f"{text[: number.start]}{chr(0) * (number.end - number.start)}{text[number.end :]}"
-    pieces = [
+    return [
         (match.start(), match.end(), match[0])
         for match in re.finditer(r"[^\x00|\t ]+(?: [^\x00|\t ]+)*", text)
         if _WORD.search(match[0]) or len(re.sub(r"\W", "", match[0])) > 2
     ]
-    if not pieces:
-        return "", 0, line.start, line.end
-    left, right, words = max(pieces, key=lambda piece: (_letters(piece[2]) > 3, _letters(piece[2])))
-    return " ".join(words.split()).strip(" .,:;*"), left, line.start + left, line.start + right
 
 
 def _letters(text: str) -> int:

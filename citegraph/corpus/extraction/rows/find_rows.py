@@ -11,7 +11,7 @@ from decimal import Decimal
 from citegraph.corpus.extraction.einvoice import read_lines
 from citegraph.corpus.extraction.in_text import find_typed, read_value
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
-from citegraph.corpus.extraction.rows.by_sums import EDGE, has_comma, is_sum, missing_factor, proved_rows
+from citegraph.corpus.extraction.rows.by_sums import EDGE, factors, has_comma, is_sum, proved_rows
 from citegraph.corpus.extraction.rows.grid import Cell, GridLine, grid_lines
 from citegraph.corpus.extraction.rows.measured import DEGREES, is_unit, measured, rated_lines
 from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
@@ -27,6 +27,7 @@ MOST = 2_000
 EMBEDDED, PROVED, SUMMED, PRINTED, UNPROVED = 0.99, 0.93, 0.95, 0.7, 0.55
 """Confidence of a row: from data for machines; whose product holds; of a table that adds up; that stands beneath
 heads; that nothing proves."""
+_FEW = 4
 _CENT = Decimal("0.021")
 # Lines that are no rows before a table is over, and lines that a description goes on for.
 _PATIENCE, _MOST_MORE = 3, 4
@@ -79,7 +80,8 @@ def find_rows(
             comma = has_comma(lines)
             rows = [_completed(kind, row, comma) for row in _with_amounts(kind, rows, values)]
             rows = _proved(kind, rows, values)
-            better = _by_numbers(kind, rows, lines, look, values, ends)
+            places = [line.start for _, line in tables[kind.name]]
+            better = _by_numbers(kind, dict(zip(places, rows, strict=True)), lines, look, values, ends)
             if kind.bare and not rows and not any(_multiplies(kind, row) for row in better):
                 bare = _proved(kind, _bare_rows(kind, lines, look, ends, today=today, order=order), values)
                 better = bare if _is_summed(bare) or not better else better
@@ -134,6 +136,8 @@ def _beneath_heads(
     misses = more = 0
     inherited: dict[str, Value] = {}
     named_in: Cell | None = None
+    title: Cell | None = None
+    before: tuple[FoundRow, GridLine] | None = None
     for line in lines:
         if line.is_blank:
             continue
@@ -152,13 +156,18 @@ def _beneath_heads(
             continue
         said = set(values) & set(kind.needs)
         if said and (kind.named_by in values or any(name in inherited for name in kind.inherit)):
+            named_in = heads.of(line.cells).get(kind.named_by)
+            if title and named_in and kind.named_by in values and _is_beneath(title, named_in):
+                # What the words above name stands beneath them under several conditions: they are not the last row's.
+                open_row = before if before and more else open_row
+                values[kind.named_by] = f"{title.text} {values[kind.named_by]}"
+            else:
+                title = None
             if open_row is not None:
                 yield open_row
             inherited |= {name: values[name] for name in kind.inherit if name in values}
             whole = {**{name: inherited[name] for name in kind.inherit if name in inherited}, **values}
-            span = _span(look, line)
-            named_in = heads.of(line.cells).get(kind.named_by)
-            open_row = FoundRow(kind.name, whole, line.text.strip(), *span, None, PRINTED), line
+            open_row = FoundRow(kind.name, whole, line.text.strip(), *_span(look, line), None, PRINTED), line
             misses = more = 0
         elif (
             set(values) == {kind.named_by}
@@ -167,10 +176,13 @@ def _beneath_heads(
             and not misses
             and _below(named_in, heads.of(line.cells)[kind.named_by], barred=line.barred)
         ):
-            row, first = open_row
-            open_row, more = (_continued(kind, row, values[kind.named_by]), first), more + 1
+            below = heads.of(line.cells)[kind.named_by] if kind.measured else None
+            before, title = before if more else open_row, below
+            open_row = _continued(kind, open_row[0], values[kind.named_by]), open_row[1]
+            more += 1
         else:
             if kind.named_by in values and kind.named_by in kind.inherit:
+                title = heads.of(line.cells)[kind.named_by]
                 inherited = {kind.named_by: values[kind.named_by]}
             # Remarks beside the columns go on for lines.
             misses += bool(values) or not kind.measured or not heads.is_beside(line.cells)
@@ -180,6 +192,11 @@ def _beneath_heads(
                 open_row, heads = None, None
     if open_row is not None:
         yield open_row
+
+
+def _is_beneath(title: Cell, name: Cell) -> bool:
+    """Tell whether a name says under which condition what stands above it is measured: it is indented, or begins small."""
+    return name.left > title.left or name.text[:1].islower()
 
 
 def _below(above: Cell | None, cell: Cell, *, barred: bool) -> bool:
@@ -202,19 +219,15 @@ def _with_amounts(kind: RowKind, rows: list[FoundRow], values: Mapping[str, Valu
 
 
 def _completed(kind: RowKind, row: FoundRow, comma: bool) -> FoundRow:
-    """Return a row with the factor of its product that no head names, where a number of its line is it."""
-    if kind.product is None or kind.product.gives not in row.values:
+    """Return a row with the factors of its product that no head names, where numbers of its line are them."""
+    if kind.product is None or kind.product.gives not in row.values or _multiplies(kind, row):
         return row
     counted, price = kind.product.of
-    given = [name for name in (counted, price) if name in row.values]
-    if len(given) != 1:
+    known = [_number(row.values[name]) if name in row.values else None for name in kind.product.of]
+    both = factors(row.raw, _number(row.values[kind.product.gives]), (known[0], known[1]), comma=comma)
+    if both is None:
         return row
-    amount, known = (_number(row.values[name]) for name in (kind.product.gives, given[0]))
-    factor = missing_factor(row.raw, known, amount, priced=given[0] == price, comma=comma)
-    if factor is None:
-        return row
-    value: Value = Money(rounded(factor)) if given[0] == counted else float(factor)
-    return replace(row, values={**row.values, price if given[0] == counted else counted: value})
+    return replace(row, values={**row.values, counted: float(both[0]), price: Money(rounded(both[1]))})
 
 
 def _is_row(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str) -> bool:
@@ -357,15 +370,22 @@ def _proved(kind: RowKind, rows: list[FoundRow], values: Mapping[str, Value]) ->
 
 def _by_numbers(
     kind: RowKind,
-    rows: Sequence[FoundRow],
+    beneath: Mapping[int, FoundRow],
     lines: Sequence[GridLine],
     look: LaidOut,
     values: Mapping[str, Value],
     ends: re.Pattern[str] | None,
 ) -> list[FoundRow]:
-    """Return the rows that the numbers of the page prove, where those beneath the heads are proved less; else none."""
+    """Return the rows that the numbers of the page prove, where those beneath the heads are proved less; else none.
+
+    Where both read the same amount in a line what stands beneath the other heads is the row's too.
+
+    Args:
+        beneath: start of a line -> the row beneath heads.
+    """
     if kind.product is None or not kind.adds_up or kind.adds_up[0] != kind.product.gives:
         return []
+    rows = list(beneath.values())
     known = [_number(values[name]) for name in kind.adds_up[1] if name in values]
     multiplying = sum(_multiplies(kind, row) for row in rows)
     if rows and multiplying == len(rows) and _is_summed(rows):
@@ -375,18 +395,33 @@ def _by_numbers(
         return []
     counted, price = kind.product.of
     sure = SUMMED if proof.summed else PROVED
-    found = []
+    found: dict[int, FoundRow] = {}
     for row in proof.rows:
         line = lines[row.line]
-        amounts: dict[str, Value] = {kind.product.gives: Money(rounded(row.amount))}
-        if row.quantity is not None and row.price is not None:
-            amounts = {counted: float(row.quantity), price: Money(rounded(row.price)), **amounts}
+        amounts: dict[str, Value] = {}
+        if row.quantity is not None:
+            amounts[counted] = float(row.quantity)
+        if row.price is not None:
+            amounts[price] = Money(rounded(row.price))
+        if row.amount is not None:
+            amounts[kind.product.gives] = Money(rounded(row.amount))
         span = look.span(row.start, row.end) or (None, None)
-        words = {kind.named_by: row.text} if row.text else {}
-        found.append(
-            FoundRow(kind.name, {**words, **amounts}, line.text.strip(), span[0], span[1], None, sure)
+        said: Mapping[str, Value] = {kind.named_by: row.text} if row.text else {}
+        if line.start in beneath and _amount(kind, beneath[line.start]) == row.amount:
+            named = beneath[line.start].values
+            said = {**named, **said} if len(str(named.get(kind.named_by, ""))) < _FEW else {**said, **named}
+        found[line.start] = FoundRow(
+            kind.name, {**said, **amounts}, line.text.strip(), span[0], span[1], None, sure
         )
-    return found
+    both = [place for place in found if place in beneath]
+    if not proof.summed and all(_amount(kind, found[at]) == _amount(kind, beneath[at]) for at in both):
+        found = {**beneath, **found}
+    return [row for _, row in sorted(found.items())]
+
+
+def _amount(kind: RowKind, row: FoundRow) -> Decimal | None:
+    assert kind.product is not None
+    return _number(row.values[kind.product.gives]) if kind.product.gives in row.values else None
 
 
 def _is_summed(rows: Sequence[FoundRow]) -> bool:

@@ -44,6 +44,10 @@ _NONE_BEFORE = re.compile(r"^(?:-\s?)+(?=[±≤<≥>])")
 _UNIT_OF_NAME = re.compile(rf"\s*[(\[（]\s?(?P<unit>{_UNIT})\s?[)\]）]$")
 _INDEX = re.compile(r"^(?:\d{1,3}(?:\.\d{1,2})?[.)]?\s+)?[^\w(]{0,3}\s*")
 _SPLIT = re.compile(r"\s*:\s*|\s+(?=[≥>≤<±+-]?\s?\d)|\s(?=[^\W\d_]{3,8}\.?\s\d)")
+_SLOT = rf"(?:[±<>≤≥~]\s?)?[-+]?{DIGITS_PATTERN}|-{{1,4}}"
+_SLOTS = re.compile(rf"(?P<name>.*?[^\W\d_]{{3}}.*?)(?P<slots>(?:\s(?:{_SLOT})){{2,3}})\s(?P<unit>{_UNIT})")
+"""A rating in a line of words: its ends one after the other, a dash for none, and the unit."""
+_ENDS = ("min", "typ", "max")
 _CONDITION = re.compile(r"(?<=[^\W\d_]{3})(?: \S{1,6})? (?=\S* ?[=<>≤≥@]).*")
 """What a rating holds under, behind its name and symbol in one line."""
 _NO_NAME = re.compile(r"[a-z)]\.\s+[A-Z]|[:;!?=@,]")
@@ -141,12 +145,13 @@ def _number(text: str) -> float | None:
 
 def rated_lines(kind: RowKind, lines: Sequence[GridLine]) -> Iterator[Rated]:
     """Yield the ratings of lines that begin with a name and say a number with its unit, where a document has several."""
-    found = [
-        (number, rated)
-        for number, line in enumerate(line for line in lines if not line.is_blank)
-        if any(map(str.isdigit, line.text))
-        for rated in _rated(line, kind.words_of_ends)
-    ]
+    found: list[tuple[int, Rated]] = []
+    order: Sequence[str] = _ENDS
+    for number, line in enumerate(line for line in lines if not line.is_blank):
+        if any(map(str.isdigit, line.text)):
+            found += [(number, rated) for rated in _rated(line, kind.words_of_ends, order)]
+        elif len(heads := _ends_named(line.text, kind.words_of_ends)) > 1:
+            order = heads
     apart = [number for number, rated in found if rated.apart]
     if len(apart) < TOGETHER:
         apart = []
@@ -156,7 +161,32 @@ def rated_lines(kind: RowKind, lines: Sequence[GridLine]) -> Iterator[Rated]:
             yield rated
 
 
-def _rated(line: GridLine, ends: tuple[tuple[str, str], ...]) -> Iterator[Rated]:
+def _ends_named(text: str, ends: tuple[tuple[str, str], ...]) -> list[str]:
+    """Return the ends that the words of a line name, in their order."""
+    said = dict(ends)
+    named = (said.get(word.casefold().strip(".:")) for word in text.split())
+    return [end for end in dict.fromkeys(named) if end in _ENDS]
+
+
+def _in_order(line: GridLine, order: Sequence[str]) -> tuple[str, Measured] | None:
+    """Return name and ends of a line that says as many of these, one after the other, as heads named."""
+    found = _SLOTS.fullmatch(" ".join(line.text.translate(_ALIKE).split()))
+    slots = re.findall(rf"(?<=\s)(?:{_SLOT})(?!\S)", found["slots"]) if found else []
+    if not found or len(slots) != len(order) or not is_unit(found["unit"]):
+        return None
+    numbers = {
+        end: _number(re.sub(r"[^\d.,' -]", "", slot).strip())
+        for end, slot in zip(order, slots, strict=True)
+        if slot.strip("-")
+    }
+    said = Measured(numbers.get("min"), numbers.get("typ"), numbers.get("max"), None, found["unit"])
+    return (found["name"], said) if any(number is not None for number in numbers.values()) else None
+
+
+def _rated(line: GridLine, ends: tuple[tuple[str, str], ...], order: Sequence[str]) -> Iterator[Rated]:
+    if (run := _in_order(line, order)) and (named := _called(run[0], apart=True)):
+        yield Rated(line, named, run[1], apart=True)
+        return
     cells = [cell.text for cell in line.cells if cell.text]
     place = 0
     while place < len(cells):

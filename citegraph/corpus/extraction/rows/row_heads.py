@@ -151,7 +151,7 @@ def heads_of(kind: RowKind, line: GridLine) -> Heads | None:
             if name in taken:
                 left.append(taken[name][1])
             taken[name] = share, place
-    others = _with_amount(kind, line, taken, _priced_twice(kind, line, taken, others))
+    others = _with_amount(kind, line, taken, others)
     columns: dict[str, Column] = {}
     for name, (_, place) in sorted(taken.items(), key=lambda item: item[1][1]):
         cell, field = line.cells[place], kind.field(name)
@@ -213,26 +213,6 @@ def _with_amount(
         return others
     taken[kind.product.gives] = 1.0, len(line.cells) - 1
     return [span for span in others if span != (last.left, last.right)]
-
-
-def _priced_twice(
-    kind: RowKind, line: GridLine, taken: dict[str, tuple[float, int]], others: list[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """Take the last of two heads of a price ("Unit price", "Price") for the amount where none is named; return the others."""
-    if kind.product is None or kind.product.gives in taken:
-        return others
-    price = next((name for name in kind.product.of if name in taken and kind.product.of.index(name)), "")
-    held = [
-        place
-        for place, cell in enumerate(line.cells)
-        if price and any(name == price for name, _ in _fields_named(kind, cell.text)[:1])
-    ]
-    if len(held) < 2:
-        return others
-    share = taken[price][0]
-    taken[price], taken[kind.product.gives] = (share, held[0]), (share, held[-1])
-    last = line.cells[held[-1]], line.cells[held[0]]
-    return [span for span in others if span not in {(cell.left, cell.right) for cell in last}]
 
 
 _NUMBERED = re.compile(rf"^(?:{alternation('labels', 'numbered_rows')})\W{{1,3}}\w")

@@ -101,7 +101,7 @@ LOWER = """
     ],
 )
 def test_rows_multiply(text: str, rows: list[tuple[str, str | None, str | None, str]], summed: bool) -> None:
-    found = proof(text)
+    found = proof(text, "110.00")
     assert said(found) == rows
     assert found is not None
     assert found.summed == summed
@@ -170,3 +170,59 @@ def test_words_above_the_numbers_are_those_of_the_row_below_where_its_number_or_
 def test_a_quantity_may_have_a_sign_of_times_before_it() -> None:
     text = " Pencil x6 - R$6.50 (all: R$39.00)\n Rubber x4 - R$3.00 (all: R$12.00)\n"
     assert [row[1:] for row in said(proof(text))] == [("6", "6.50", "39.00"), ("4", "3.00", "12.00")]
+
+
+WITH_TAX = """
+ Lp  Nazwa       Ilość   Cena netto   Cena brutto   VAT   Netto    Brutto
+ 1   lina            2        10,00         12,30   23%   20,00     24,60
+ 2   bloczek         3         5,00          6,15   23%   15,00     18,45
+"""
+
+
+@pytest.mark.parametrize(("known", "price"), [("35.00", "10.00"), ("43.05", "12.30")])
+def test_of_prices_with_tax_and_without_those_count_that_add_up(known: str, price: str) -> None:
+    found = proof(WITH_TAX, known)
+    assert found is not None
+    assert f"{found.rows[0].price:f}" == price
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "rows"),
+    [
+        # What a rate takes off is printed in the line or below it.
+        (
+            " Tau, blau     4    10.00    36.00\n   less 10%\n Kette         1    20.00    18.00   10%\n",
+            "54",
+            [("Tau, blau less 10%", "4", "10.00", "36.00"), ("Kette", "1", "20.00", "18.00")],
+        ),
+        # Quantity and price stand a line higher than the amount.
+        (
+            "                        3   12,25\n Segeltuch        0,00 TL            36,75 TL\n"
+            "                        2    4,10\n Garn             0,00 TL             8,20 TL\n",
+            "44.95",
+            [("Segeltuch", "3", "12.25", "36.75"), ("Garn", "2", "4.10", "8.20")],
+        ),
+        # Nobody printed the products, nor that they are money.
+        (" Garn   1   7000\n Nadel   10   300\n", "10000", [("Garn", "1", "7000"), ("Nadel", "10", "300")]),
+        (
+            " 5   mts   ak4   4000.0   20000.0\n 2   mts   bo7   50.0   100.0\n",
+            "20100",
+            [("ak4", "5", "4000.0", "20000.0"), ("bo7", "2", "50.0", "100.0")],
+        ),
+        (" Anlage   ¥900,000   set   ¥900,000\n", "900000", [("Anlage", "1", "900000", "900000")]),
+        (
+            " 12   Brot   20.40\n  3   Kuchen   24.00\n",
+            "44.40",
+            [("Brot", "12", None, "20.40"), ("Kuchen", "3", None, "24.00")],
+        ),
+    ],
+)
+def test_rows_are_proved_by_a_known_sum(text: str, known: str, rows: list[tuple[str | None, ...]]) -> None:
+    found = proof(text, known)
+    assert found is not None
+    assert found.summed
+    values = [
+        (row.text, *(None if one is None else f"{one:f}" for one in (row.quantity, row.price, row.amount)))
+        for row in found.rows
+    ]
+    assert [one[: len(row)] for one, row in zip(values, rows, strict=True)] == rows

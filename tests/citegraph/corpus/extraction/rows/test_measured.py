@@ -135,3 +135,34 @@ def test_dots_lead_to_a_value_and_a_name_may_stand_behind_its_symbol() -> None:
         ("Paddle resistance", 31.0),
         ("Spring weight", 4.0),
     ]
+
+
+def test_ends_stand_in_the_order_of_the_heads_where_a_blank_parts_them() -> None:
+    text = (
+        "QX72 amplifier\n\nParameter Min Typical Max Unit\nInput stage\nSupply rails ±2 ±2.5 ±3 V\n"
+        "Quiescent current (IQ) - 11 - mA\nOffset --- < 7 12 mV\nOutput swing 1 --- --- V\n"
+    )
+    assert ratings(text) == [
+        {"parameter": "Supply rails", "min": 2.0, "typ": 2.5, "max": 3.0, "unit": "V"},
+        {"parameter": "Quiescent current", "typ": 11.0, "unit": "mA"},
+        {"parameter": "Offset", "typ": 7.0, "max": 12.0, "unit": "mV"},
+        {"parameter": "Output swing", "min": 1.0, "unit": "V"},
+    ]
+
+
+def test_a_name_above_several_conditions_is_that_of_each() -> None:
+    text = (
+        "Parameter               Symbol      Min     Typ     Max     Unit\n"
+        "Lift\n"
+        "  2 g range              L2          0.5      2       4      mm\n"
+        "  7 g range              L7          1        3       6      mm\n"
+        "Breakaway speed\n"
+        "at F = 2 N               fb          -       130      -      Hz\n"
+        "Noise                    N           -        3       5      dB\n"
+    )
+    assert [row["parameter"] for row in ratings(text)] == [
+        "Lift 2 g range",
+        "Lift 7 g range",
+        "Breakaway speed at F = 2 N",
+        "Noise",
+    ]
