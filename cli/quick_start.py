@@ -11,20 +11,30 @@ DEFERRED = ("langgraph_sdk", "langsmith.types", "filetype")
 LangGraph, LangSmith and LangChain import each for a type or a name; together they took 0.3 s of CPU."""
 UNUSED = "httpx._main"
 """The command line of httpx, which httpx does without where it cannot be imported."""
-COLLECTED_AFTER = 50_000
-"""New objects after which garbage is looked for, 700 as Python is set: hundreds of thousands are made and kept by imports,
-and going through them again and again took 0.3 s of CPU."""
+LOADED, COLLECTED_AFTER = 350_000, 50_000
+"""New objects after which garbage is looked for, 700 as Python is set: first, and from then on. Imports and one question make and keep
+some 300,000, a fiftieth of them garbage; going through them again and again took 0.3 s of CPU."""
 
 
 def start_quickly() -> None:
     """Let imports that follow load less; once, before anything of LangGraph is imported."""
-    gc.set_threshold(COLLECTED_AFTER)
+    gc.set_threshold(LOADED)
+    if _loaded not in gc.callbacks:
+        gc.callbacks.append(_loaded)
     # At its end Python would go through all that is left, twice: 0.4 s for what the system takes at once.
     atexit.register(gc.freeze)
     for name in DEFERRED:
         if name not in sys.modules:
             _defer(name)
     sys.modules.setdefault(UNUSED, None)  # type: ignore[arg-type]
+
+
+def _loaded(phase: str, details: dict[str, int]) -> None:
+    """Leave what was loaded until the first collection out of all collections."""
+    del phase, details
+    gc.callbacks.remove(_loaded)
+    gc.freeze()
+    gc.set_threshold(COLLECTED_AFTER)
 
 
 def _defer(name: str) -> None:

@@ -20,6 +20,8 @@ WHOLE = 64
 """Windows that are read of a whole document: all of 38,000 characters, of longer ones those nearest to the question."""
 NEAREST = 16
 """Of a document in the question's language: what it states stood in one of the five windows nearest by words (docs/measured.md)."""
+SUREST = 2.0
+"""Log-odds by the finder alone that no window without a value of the form asked for reaches."""
 WINDOW = 600
 """Characters that are read at once: a passage with what stands around it."""
 ROOT = 5
@@ -248,8 +250,8 @@ def read_whole(
 ) -> list[tuple[Passage, Signs]]:
     """Return what the finder sees anywhere in a document, with what speaks for each, the likeliest to answer first.
 
-    Windows whose words and values would leave them below `SAYS` are left out where question and document are of one language:
-    else they share no words. So are those without a quantity of the dimension that is asked for.
+    Windows whose words and values would leave them below `SAYS` are left out, those of another language than the question's, which
+    share few words with it, however sure the finder could be of them. So are those without a quantity of the dimension asked for.
 
     Args:
         similar: semantic similarity of the question to each of some texts.
@@ -264,7 +266,7 @@ def read_whole(
         fits = form is None or says_more(form, text[slice(*window[1:])], asked)
         if measured and not fits:
             continue
-        if not shared or measured or Signs(HIGHEST, held, float(fits), 1.0).logit >= SAYS:
+        if measured or Signs(HIGHEST if shared else SUREST, held, float(fits), 1.0).logit >= SAYS:
             near.append(window)
     alone = 1 / len(near) if measured and near else 0.0
     most = min(limit, NEAREST) if shared and not measured else limit

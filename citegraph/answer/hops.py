@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from statistics import mean
 
 from citegraph.answer.extracts import Passage
-from citegraph.answer.found_spans import STATED, around, near_windows
+from citegraph.answer.found_spans import STATED, around, near_windows, says_more
 from citegraph.answer.one_document import Told, reading_of, similarity_to
 from citegraph.citations.prompt_injection import without_orders
 from citegraph.corpus.schema.bucket import Bucket
@@ -18,6 +18,7 @@ from citegraph.evidence.candidates import own_names
 from citegraph.evidence.next_calls import allowed_buckets, enough, free_search
 from citegraph.evidence.passages import as_searched, hydrate, signature
 from citegraph.language.terms import bare, content_words, small_words, stem, words
+from citegraph.question.answer_form import value_form_of
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -100,13 +101,17 @@ def steps_from(
     with what it says in the part's place; blocking.
 
     Args:
-        sure: it surely answers all of the question: that is the inner question only where the answer is a name.
+        sure: it surely answers all of the question: that is the inner question only where the answer is a name, no value of
+            the form that is asked for.
     """
     finder, bucket = corpus.finder, corpus.buckets[document.bucket]
     assert finder is not None, "no finder"
     text = without_orders(document.text)
     windows = _windows(corpus, bucket, text, question)
     direct = _asked(finder, question, text, windows)
+    form = value_form_of(question) if sure else None
+    if form and says_more(form, direct.text, words(question)):
+        return direct, []
     if sure and not any(any(map(str.isalpha, word)) for word in _new_words(direct.text, question)):
         return direct, []
     values = corpus.annotations.get(document.doc_id, bucket.name) or {}

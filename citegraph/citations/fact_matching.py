@@ -194,9 +194,10 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
         bare = claim.dimension.startswith("money") and not claim.scaled and _whole(source)
         return _equal(mine, source.amounts, same_print) and not (bare and _noted_scales(around))
     if source.dimension and not claim.dimension:
-        if claim.noun and (source.dimension.startswith("money") or claim.noun not in content_stems(around)):
+        if not (_equal(claim.amounts, _raw(source), same_print) or (source.scaled and same_print)):
             return False
-        return _equal(claim.amounts, _raw(source), same_print) or (source.scaled and same_print)
+        money = source.dimension.startswith("money")
+        return not claim.noun or (not money and claim.noun in content_stems(around))
     if _equal(claim.amounts, source.amounts, same_print) or _rounded(claim, source, about):
         return True
     return claim.scaled and _scaled_by_note(claim.amounts, source, around)

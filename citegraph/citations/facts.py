@@ -308,7 +308,7 @@ def _read_identifiers(rest: str, facts: list[Fact]) -> str:
             word = match.group()
             if pattern is _IDENTIFIER and _NO_IDENTIFIER.fullmatch(word):
                 continue
-            if pattern is _IDENTIFIER and (_measured(word) or re.match(_CURRENCY_PREFIX + r"\d", word)):
+            if pattern is _IDENTIFIER and (_measured(word) or _PRICED.match(word)):
                 continue
             if pattern is _IDENTIFIER and _GOES_ON.match(rest, match.end()) and _SLASHED.search(word):
                 continue
@@ -320,6 +320,7 @@ def _read_identifiers(rest: str, facts: list[Fact]) -> str:
     return rest
 
 
+_PRICED = re.compile(_CURRENCY_PREFIX + r"\d")
 _GLUED = re.compile(r"\d+(?:[.,]\d+)?(?P<unit>[^\W\d_]+/[^\W\d_]+)")
 
 

@@ -30,6 +30,7 @@ DIGITS_PATTERN = (
 """A number in digits; one whose groups no custom knows ("1,41,6000") is none, rather than cut short."""
 
 
+@lru_cache(maxsize=2048)
 def readings(digits: str, comma_decimal: bool = False) -> tuple[Decimal, ...]:
     """Return the possible values of printed digits without sign, the likelier first; none when they are no number.
 

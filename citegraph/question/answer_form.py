@@ -51,6 +51,12 @@ def form_of(question: str) -> re.Pattern[str] | None:
     )
 
 
+def value_form_of(question: str) -> re.Pattern[str] | None:
+    """Return the pattern of the quantity, time or amount that a question asks for, None where it asks for anything else."""
+    form = form_of(question)
+    return None if form in (NAME, NUMBER) or phrasing_of(question) else form
+
+
 @lru_cache(maxsize=256)
 def measure_of(question: str) -> re.Pattern[str] | None:
     """Return the pattern of a quantity of the dimension that a question asks for, None where it names none, or several.

@@ -78,7 +78,7 @@ _LETTERS = re.compile(r"(?<!\w)[^\W\d_]+(?!\w)")
 def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
     """Return the character spans of `phrase` in `text`, whole words, in whatever form."""
     parts, first, last = _parts(phrase)
-    if last not in bare(text) or first not in text.lower():
+    if not _may_hold(text, last) or first not in text.lower():
         return []
     if len(parts) == 1 and parts[0].isalpha():
         known = _by_letter(text)
@@ -93,12 +93,20 @@ def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
 
 def said_in(text: str, phrases: Iterable[str]) -> set[str]:
     """Return those of many phrases that `find_phrase` finds in a text."""
-    begins = {word[:2] for word in re.findall(r"\w+", bare(text))}
-    return {
-        phrase
-        for phrase in phrases
-        if ((begin := _parts(phrase)[2]) in begins or not begin.isalnum()) and find_phrase(text, phrase)
-    }
+    return {phrase for phrase in phrases if find_phrase(text, phrase)}
+
+
+def _may_hold(text: str, begin: str) -> bool:
+    """Tell whether a word of a text begins with two letters, or they stand anywhere in it and are none."""
+    return begin in _beginnings(text) or (not begin.isalnum() and begin in bare(text))
+
+
+@lru_cache(maxsize=32)
+def _beginnings(text: str) -> frozenset[str]:
+    return frozenset(word[:2] for word in _RUNS.findall(bare(text)))
+
+
+_RUNS = re.compile(r"\w+")
 
 
 def is_written(word: str, other: str) -> bool:

@@ -59,6 +59,22 @@ print("ASKED FOR", get_client.__module__, Run.__module__, filetype.guess.__modul
 """
 
 
+COLLECTED = """
+import gc
+from cli.quick_start import COLLECTED_AFTER, LOADED, start_quickly
+start_quickly()
+start_quickly()
+assert (gc.get_threshold()[0], gc.get_freeze_count()) == (LOADED, 0)
+loaded = [[] for _ in range(LOADED + 1)]
+assert gc.get_freeze_count() > LOADED
+assert (gc.get_threshold()[0], gc.callbacks) == (COLLECTED_AFTER, [])
+"""
+
+
+def test_what_is_loaded_first_is_left_out_of_every_collection() -> None:
+    subprocess.run([sys.executable, "-c", COLLECTED], timeout=60, check=True)
+
+
 @pytest.mark.slow
 def test_packages_that_langgraph_needs_one_name_of_are_loaded_when_more_is_asked_for() -> None:
     done = subprocess.run(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from citegraph.answer.hops import lead_on, name_place, names_in, parts_around, read_hops
+from citegraph.answer.hops import lead_on, name_place, names_in, parts_around, read_hops, steps_from
 from citegraph.encoder.finder import Span
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -130,3 +130,17 @@ async def test_a_sure_answer_stands_unless_it_is_the_name_that_leads_on(corpus: 
         finder: Any = Pointing({**inner, PART: said})
         decision = await lead_on(replace(corpus, finder=finder), state_of(), Context(), first)
         assert (decision["status"], len(finder.asked) > 1) == (status, in_parts), said
+
+
+async def test_a_sure_value_of_the_form_that_is_asked_for_leads_nowhere(corpus: Corpus) -> None:
+    asked = "When may the transistor be ordered that ECN-0072 introduces?"
+    document = corpus.documents.get("ecn-0072")
+    assert document
+    for said, sure, in_parts in (
+        ("from 1 January 2025", True, False),
+        ("from 1 January 2025", False, True),
+        ("replaced by NV2N518", True, True),
+    ):
+        finder: Any = Pointing({asked: said})
+        direct, _ = steps_from(replace(corpus, finder=finder), document, asked, sure=sure)
+        assert (direct.text, len(finder.asked) > 1) == (said, in_parts)
