@@ -156,6 +156,8 @@ def written(told: Told) -> Draft:
         lines.append(f"“{quotable(document.text[start:end])}” [{document.doc_id}].")
         cited.append({"doc": document.doc_id, "start": start, "end": end})
     draft: Draft = {"text": "\n".join(lines), "cited": cited, "unanswerable": False}
+    if passages and not told.stated:
+        draft["margin"] = told.passages[0][1]
     return {**draft, "partial": UNSURE} if unsure else draft
 
 

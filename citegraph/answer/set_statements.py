@@ -12,7 +12,6 @@ from citegraph.answer.cells import (
     json_cell,
     made_number,
     marks,
-    phrased,
     question_of,
     sortable,
     table_of,
@@ -38,6 +37,7 @@ from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQ
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.names_in_texts import grouped_by_name, worded
 from citegraph.language import terms
+from citegraph.language.terms import phrased
 from citegraph.plan.numbers_asked import mixes_counts
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.plan.unbound import declared_words, may_narrow, said_by_grammar, unbound_words

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from citegraph.answer.cells import cited_values, made_number, marks, phrased, question_of, table_of
+from citegraph.answer.cells import cited_values, made_number, marks, question_of, table_of
 from citegraph.answer.cited_spans import cell
 from citegraph.answer.set_statements import compose_set, default_order, row_line, set_rows
+from citegraph.language.terms import phrased
 from citegraph.plan.stored_filters import one_by_one
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
