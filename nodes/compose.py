@@ -213,8 +213,7 @@ class Compose:
         elif decision.get("empty"):
             draft = nothing_text(plan, state.get("clarifications") or [])
         elif plan["kind"] == "documents":
-            vouched = bool(state["decomposition"].get("by"))
-            draft = await asyncio.to_thread(compose_sets, corpus, plan, decision, context, vouched=vouched)
+            draft = await asyncio.to_thread(compose_sets, corpus, plan, decision, context)
         else:
             chunks = await hydrate(corpus, state.get("evidence", []), for_model=given_up)
             draft = await compose_passages(corpus, state, context, chunks.values() if given_up else ())
