@@ -32,8 +32,9 @@ def answer_text(answer: Answer) -> str:
         parts.append("\n".join(["Filters:", *(f"  {filter_line(item)}" for item in answer.filters)]))
     if answer.notes:
         parts.append("\n".join(["Notes:", *(f"  {item.message}" for item in answer.notes)]))
-    if answer.status != "answered":
-        parts.append(f"Status: {answer.status}")
+    last = [] if answer.status == "answered" else [f"Status: {answer.status}"]
+    last += [] if answer.confidence is None else [f"Confidence: {answer.confidence:.0%}"]
+    parts.append("\n".join(last))
     return "\n\n".join(part for part in parts if part)
 
 

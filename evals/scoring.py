@@ -14,6 +14,8 @@ MEASURES = (
     *("citation_precision", "citation_recall", "calls", "tokens", "tool_calls", "seconds"),
 )
 WHOLE_SETS = frozenset({"list", "compute"})
+OPEN_TO_SETS = frozenset({"no_results", "overload", "ambiguous", "followup", "injection"})
+"""Categories of which the answer itself tells whether a set was asked for."""
 
 Scores = dict[str, float | None]
 
@@ -88,8 +90,7 @@ def shown_documents(question: Question, answer: Answer) -> set[str]:
     """Return the documents that an answer rests on: all of a list or a sum, else those that it cites."""
     cited = {citation.doc_id for citation in answer.citations}
     asked_for_set = question.category in WHOLE_SETS or _is_derived(question)
-    open_category = question.category in {"no_results", "overload", "ambiguous", "followup", "injection"}
-    if asked_for_set or (open_category and answer.intent in WHOLE_SETS):
+    if asked_for_set or (question.category in OPEN_TO_SETS and answer.intent in WHOLE_SETS):
         whole = answer.documents or (answer.table.doc_ids if answer.table else [])
         return set(whole) or cited
     return cited
@@ -125,6 +126,21 @@ def without_markers(answer: Answer) -> str:
         text = text.replace(f"[{marker}]", " ")
     known = {*answer.documents, *(answer.table.doc_ids if answer.table else [])}
     return re.sub(r"\[([^\[\]]+)\]", lambda found: " " if found[1] in known else found[0], text)
+
+
+def is_right(outcome: Outcome) -> bool:
+    """Tell whether an answer is wholly right: behaviour, value, and its documents: all and no others of a list, all of
+    what is asked without a value, one at least beside a value.
+    """
+    scores, question = outcome.scores, outcome.question
+    if scores["behaviour"] != 1 or (scores["answer"] or 0.0) < (scores["answer"] is not None):
+        return False
+    if scores["document_f1"] is None:
+        return True
+    if question.answer.kind != "none":
+        return scores["document_f1"] > 0
+    listed = question.category in {"list", *OPEN_TO_SETS}
+    return scores["document_f1" if listed else "document_recall"] == 1
 
 
 def count_bad_citations(

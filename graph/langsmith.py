@@ -212,11 +212,10 @@ def answer_counts(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def feedback_of(answer: Mapping[str, Any]) -> dict[str, float]:
-    """Return the scores of a run: how often steps fell back, and citation precision where claims were checked."""
-    scores = {"fallbacks": float(answer["usage"]["fallbacks"])}
-    if answer.get("citation_precision") is not None:
-        scores["citation_precision"] = float(answer["citation_precision"])
-    return scores
+    """Return the scores of a run: how often steps fell back, citation precision where claims were checked, and its confidence."""
+    scores = {"fallbacks": answer["usage"]["fallbacks"]}
+    scores |= {name: answer.get(name) for name in ("citation_precision", "confidence")}
+    return {name: float(score) for name, score in scores.items() if score is not None}
 
 
 class Feedback:

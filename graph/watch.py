@@ -162,6 +162,8 @@ def counted(span: "Span", seen: StepSeen) -> None:
         span.set_attribute("citegraph.notes", list(seen.notes))
     if seen.status:
         span.set_attribute("citegraph.status", seen.status)
+    if seen.confidence is not None:
+        span.set_attribute("citegraph.confidence", seen.confidence)
 
 
 async def within(seconds: float, step: str, work: Coroutine[Any, Any, T]) -> T:
@@ -254,6 +256,7 @@ def seen_of(
         notes=tuple(str(item["kind"]) for item in update.get("notes") or []),
         status="needs_clarification" if paused else str(answer.get("status", "")),
         run_seconds=(answer.get("usage") or {}).get("seconds"),
+        confidence=answer.get("confidence"),
     )
 
 

@@ -18,6 +18,7 @@ from citegraph.citations.fact_matching import facts_agree
 from citegraph.citations.facts import hard_facts, uses_comma_decimals
 from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import Rejected
+from citegraph.evidence.confidence import with_confidence
 from citegraph.evidence.excerpts import Span, lines_of
 from citegraph.evidence.passages import QUALITY, hydrate, question_shown, replies_shown, search_quality
 from citegraph.evidence.review_by_model import TAKEN
@@ -212,17 +213,16 @@ class Compose:
         elif decision.get("empty"):
             draft = nothing_text(plan, state.get("clarifications") or [])
         elif plan["kind"] == "documents":
-            vouched = bool(state["decomposition"].get("by"))
-            draft = await asyncio.to_thread(compose_sets, corpus, plan, decision, context, vouched=vouched)
+            draft = await asyncio.to_thread(compose_sets, corpus, plan, decision, context)
         else:
             chunks = await hydrate(corpus, state.get("evidence", []), for_model=given_up)
             draft = await compose_passages(corpus, state, context, chunks.values() if given_up else ())
             draft = await with_conflicts(corpus, state, draft, chunks)
         notes = draft.pop("notes", [])
+        draft["by"], draft["partial"] = "rules", draft.get("partial") or partial_reason(state, context)
+        draft = {**draft, "unverifiable": True} if given_up else with_confidence(corpus, state, draft)
         return {
-            "draft": draft
-            | ({"unverifiable": True} if given_up else {})
-            | {"by": "rules", "partial": draft.get("partial") or partial_reason(state, context)},
+            "draft": draft,
             "notes": notes,
             "usage": watch.update(),
         }

@@ -112,6 +112,9 @@ class VerifyCitations:
             return finish(state, text, status="partial", watch=watch)
         corpus = corpus_of(await self.services.corpus(), state.get("plan", {}))
         chunks = await hydrate(corpus, state.get("evidence", []))
+        if doubt := draft.get("doubt"):  # what is said of an answer is no statement of it
+            draft = {**draft, "text": draft["text"].removeprefix(f"{doubt}\n")}
+            state = cast(State, {**state, "draft": draft})
         if written(draft):
             held = [chunk.doc_id for chunk in chunks.values()]
             draft = await asyncio.to_thread(looked_up, corpus, draft, held, state.get("question", ""))
@@ -428,6 +431,9 @@ def conclude(
             told = AnswerClaim(text=said, start=start, end=len(text), verdict="supported", reason=remark)
             stated.append(told.model_copy(update={"citations": [len(citations)]}))
             citations.append(citation.model_copy(update={"remark": remark}))
+    if doubt := draft.get("doubt"):
+        text, on = f"{doubt}\n{text}", len(doubt) + 1
+        stated = [one.model_copy(update={"start": one.start + on, "end": one.end + on}) for one in stated]
     return finish(
         state,
         text,
@@ -641,6 +647,7 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         search_quality=search_quality(state),
         citation_precision=round(report.precision, 4) if report else None,
         citation_recall=round(report.recall, 4) if report else None,
+        confidence=draft.get("confidence"),
         usage=Usage(**usage, seconds=round(time.time() - started, 4), steps=steps),
     )
     turn: Turn = {

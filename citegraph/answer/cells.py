@@ -8,8 +8,6 @@ from typing import Any, cast
 from citegraph.answer.cited_spans import CITED_INPUTS, cite_values
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.amounts import Money, Quantity, number_text
-from citegraph.language.terms import language_of
-from citegraph.language.word_tables import table
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import CitedSpan, NumberMade, Operation, Plan, TableRows, TypedCell
@@ -101,13 +99,6 @@ def marks(doc_ids: Sequence[str]) -> str:
 def question_of(plan: Plan) -> str:
     """Return the question that a plan is for: its first query."""
     return next(iter(plan.get("queries", [])), "")
-
-
-def phrased(key: str, question: str, **values: Any) -> str:
-    """Return what code says of a number, in the language of the question where `words/answers.yaml` has it, else in English."""
-    sayings = table("answers")
-    form = sayings.get(language_of(question) or "en", {}).get(key) or sayings["en"][key]
-    return str(form.format(**values))
 
 
 def sortable(value: Any) -> Any:

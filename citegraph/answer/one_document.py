@@ -151,11 +151,12 @@ def written(told: Told) -> Draft:
     passages = [item for item, _ in near(told.passages)]
     shown = passages if told.whole else passages[: 1 if lines else 2]
     unsure = not lines and not told.sure
-    lines += [NEAREST] if unsure else []
     for start, end in with_heads(document.text, shown):
         lines.append(f"“{quotable(document.text[start:end])}” [{document.doc_id}].")
         cited.append({"doc": document.doc_id, "start": start, "end": end})
     draft: Draft = {"text": "\n".join(lines), "cited": cited, "unanswerable": False}
+    if passages and not told.stated:
+        draft["margin"] = told.passages[0][1]
     return {**draft, "partial": UNSURE} if unsure else draft
 
 
@@ -244,7 +245,6 @@ def least_said(question: str) -> float:
 
 CLOSE = 1.0
 """Logits by which a second passage may be less sure than the first to be shown beside it."""
-NEAREST = "Not clearly stated; the nearest passage is:"
 UNSURE = "it is uncertain whether the passage answers the question"
 
 

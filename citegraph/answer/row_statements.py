@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, cast
 
-from citegraph.answer.cells import json_cell, made_number, marks, phrased, question_of, table_of
+from citegraph.answer.cells import json_cell, made_number, marks, question_of, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS
 from citegraph.answer.set_numbers import INPUTS, is_deducted
 from citegraph.corpus.records.extracted.row_store import StoredRow
@@ -14,6 +14,7 @@ from citegraph.corpus.records.table_files.file_tables import cells_of
 from citegraph.corpus.records.table_files.table_store import Cut, StoredTable, TableQuery, table_bucket
 from citegraph.corpus.schema.bucket import RowKind
 from citegraph.language.amounts import number_text
+from citegraph.language.terms import phrased
 from citegraph.plan.rows_asked import filters_of, row_query
 from citegraph.plan.stored_filters import bucket_filters, printed
 from citegraph.run.context import Context

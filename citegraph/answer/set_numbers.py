@@ -14,7 +14,6 @@ from citegraph.answer.cells import (
     json_cell,
     made_number,
     marks,
-    phrased,
     question_of,
     sortable,
     table_of,
@@ -25,7 +24,7 @@ from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate, Havin
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, QueryResult, run_query
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.amounts import Money, number_text
-from citegraph.language.terms import fold
+from citegraph.language.terms import fold, phrased
 from citegraph.plan.stored_filters import bucket_filters, flat, printed
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json

@@ -12,7 +12,6 @@ from citegraph.answer.cells import (
     json_cell,
     made_number,
     marks,
-    phrased,
     question_of,
     sortable,
     table_of,
@@ -38,9 +37,9 @@ from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQ
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.names_in_texts import grouped_by_name, worded
 from citegraph.language import terms
-from citegraph.plan.numbers_asked import mixes_counts
+from citegraph.language.terms import phrased
 from citegraph.plan.stored_filters import bucket_filters, flat
-from citegraph.plan.unbound import declared_words, may_narrow, said_by_grammar, unbound_words
+from citegraph.plan.unbound import declared_words, said_by_grammar, unbound_words
 from citegraph.question.ordering import in_digits
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -207,15 +206,11 @@ READ_MEMBERS = 5_000
 """Documents that are told apart by their group."""
 
 
-def compose_set(
-    corpus: Corpus, plan: Plan, decision: Decision, context: Context, *, vouched: bool = False
-) -> Draft:
+def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking.
 
-    Words of the question that no condition took up and that may narrow the set are said first, and leave it partial.
-
-    Args:
-        vouched: a model, or a part of the user's own, read the question: words that it left out are no conditions.
+    Denials, compared numbers and names that no condition took up are said first, and leave it partial; other words that none
+    took up are only noted, and count in the answer's confidence.
     """
     bucket = corpus.buckets[plan["buckets"][0]]
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
@@ -234,23 +229,15 @@ def compose_set(
     copies = copies_notes(corpus, bucket, draft["documents"]) if counts_each else []
     copies = [*draft.get("notes", []), *copies]
     lost = lost_conditions(bucket, plan, decision)
-    mixed = compute and not vouched and mixes_counts(plan)
-    if not (vouched or plan.get("rows")):
-        unused = unbound_words(bucket, plan, decision.get("described", []))
-        told = {word for words in lost for word in terms.words(words)}
-        lost += [word for word in may_narrow(corpus, plan, unused, draft["documents"]) if word not in told]
     notes = copies + unknown_notes(corpus, plan, decision) + export_notes(plan)
     notes += below_zero_notes(corpus, plan, draft["documents"]) if compute and counts_each else []
-    text = f"Note: not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]
+    whole: Draft = {**draft, "notes": notes}
+    if not lost:
+        return whole
     said = " and ".join(f"“{words}”" for words in lost)
-    reasons = (
-        [f"{said} could not be turned into a condition, so the set is not narrowed by it"] if lost else []
-    )
-    if mixed:
-        text = f"Note: this counts what meets all conditions of the question together; ask for each count by itself.\n{text}"
-        reasons.append("several counts with conditions of their own are asked at once")
-    whole: Draft = {**draft, "text": text, "notes": notes}
-    return whole | {"partial": "; ".join(reasons)} if reasons else whole
+    whole["text"] = f"Note: not used as a condition: {', '.join(lost)}.\n{draft['text']}"
+    whole["partial"] = f"{said} could not be turned into a condition, so the set is not narrowed by it"
+    return whole
 
 
 def set_rows(

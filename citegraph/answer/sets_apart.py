@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from citegraph.answer.cells import cited_values, made_number, marks, phrased, question_of, table_of
+from citegraph.answer.cells import cited_values, made_number, marks, question_of, table_of
 from citegraph.answer.cited_spans import cell
 from citegraph.answer.set_statements import compose_set, default_order, row_line, set_rows
+from citegraph.language.terms import phrased
 from citegraph.plan.stored_filters import one_by_one
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -12,21 +13,17 @@ from citegraph.run.state import Json
 from citegraph.run.state_types import CitedSpan, Decision, Draft, Plan
 
 
-def compose_sets(
-    corpus: Corpus, plan: Plan, decision: Decision, context: Context, *, vouched: bool = False
-) -> Draft:
+def compose_sets(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
     """Return the draft for the documents of one bucket (`compose_set`), or of several as one list or number; blocking.
 
     A list of which the review said that it is too long is counted.
     """
     if not plan["buckets"][1:]:
-        return compose_set(corpus, plan, decision, context, vouched=vouched)
+        return compose_set(corpus, plan, decision, context)
     plans = {one["buckets"][0]: one for one in one_by_one(corpus.buckets, plan)}
     apart = decision.get("apart") or dict.fromkeys(plans, decision)  # a run that was cut short reviewed none
     plans = {name: one for name, one in plans.items() if name in apart}
-    drafts = {
-        name: compose_set(corpus, one, apart[name], context, vouched=vouched) for name, one in plans.items()
-    }
+    drafts = {name: compose_set(corpus, one, apart[name], context) for name, one in plans.items()}
     ids = [doc_id for draft in drafts.values() for doc_id in draft["documents"]]
     notes = [said for draft in drafts.values() for said in draft.get("notes", [])]
     partial = "; ".join(dict.fromkeys(said for draft in drafts.values() if (said := draft.get("partial"))))

@@ -347,6 +347,8 @@ def joined(parts: Sequence[Draft], *, every: bool = False) -> Draft:
         "cited": [span for part in parts for span in part["cited"]],
         "unanswerable": unanswerable,
     }
+    if parts and "margin" in parts[-1]:
+        made["margin"] = parts[-1]["margin"]
     if made_of := [item for part in parts for item in part.get("derivations", [])]:
         made["derivations"] = made_of
     unsure = dict.fromkeys(part["partial"] for part in parts if part.get("partial"))

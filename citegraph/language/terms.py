@@ -98,6 +98,13 @@ def language_of(text: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
+def phrased(key: str, question: str, **values: Any) -> str:
+    """Return what code says of an answer, in the language of the question where `words/answers.yaml` has it, else in English."""
+    sayings = table("answers")
+    form = sayings.get(language_of(question) or "en", {}).get(key) or sayings["en"][key]
+    return str(form.format(**values))
+
+
 def small_words(text: str) -> frozenset[str]:
     """Return the bare small words of a text's own language beside those of every one."""
     language = language_of(text)

@@ -24,7 +24,7 @@ from citegraph.question.intent import is_led
 from citegraph.question.measures import compared, counts, durations, plain
 from citegraph.question.ordering import field_at_start, in_digits
 from citegraph.question.phrases import document_words, find_phrase
-from citegraph.run.state_types import GroupCondition, Plan, Reading, StoredClause, WantedNumber
+from citegraph.run.state_types import GroupCondition, Reading, StoredClause, WantedNumber
 
 COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})
 DAYS = re.compile(rf"\b(?:{alternation('asking', 'days_between')})\b", re.IGNORECASE)
@@ -291,22 +291,6 @@ def sides_asked(
         if ends:
             return [[*rest, end] for end in ends]
     return []
-
-
-def mixes_counts(plan: Plan) -> bool:
-    """Tell whether several things are counted of which one alone has a condition: "how many A from X and how many B".
-
-    A plan has one set of conditions. It answers several counts only where they differ in the values of what groups, and
-    nothing is said of a later one alone.
-    """
-    question, made = plan["queries"][0], plan["aggregate"]
-    places = sorted(start for start, _ in counting(question))
-    if made["function"] != "count" or len(places) < 2 or made.get("sides"):
-        return False
-    groups = made.get("group_by") or ()
-    filters = flat(plan["per_bucket"][plan["buckets"][0]]["filters"])
-    own = [str(clause.get("raw", "")) for clause in filters if clause["field"] not in groups]
-    return not groups or any(question.find(raw) > places[1] for raw in own if raw)
 
 
 def _ends_of(bucket: Bucket, clause: StoredClause, today: date) -> list[StoredClause]:

@@ -8,7 +8,6 @@ from citegraph.corpus.filters.clause import each_value
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.encoder.multilingual import is_idle
 from citegraph.language import terms
-from citegraph.language.dates import month_pattern
 from citegraph.language.names import LEGAL_FORMS
 from citegraph.language.numbers import find_spelled, number_of
 from citegraph.language.word_tables import pattern, phrases_for
@@ -16,15 +15,11 @@ from citegraph.plan.stored_filters import flat, with_part
 from citegraph.question import cues
 from citegraph.question.functions import KINDS
 from citegraph.question.groups import MOST, TOP_WORDS, UNITS
-from citegraph.question.measures import asking
 from citegraph.question.negation import BARRIER, denying
 from citegraph.question.ordering import RANKS
 from citegraph.question.phrases import conditions_among, find_phrase, included_among, is_written
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import Plan, Reading, Shape
-
-LOOKED_AT = 300
-"""Documents of a set in whose texts a word is looked for."""
 
 
 def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> list[str]:
@@ -153,40 +148,6 @@ GRAMMAR = (
     "indefinite", "money", "amount_asked", "asks_how", "asks_whom", "count",
 )  # fmt: skip
 """Kinds of words that narrow no set: a denial, a comparison or an order that nothing took up still may."""
-
-
-def may_narrow(corpus: Corpus, plan: Plan, words: Sequence[str], documents: Sequence[str]) -> list[str]:
-    """Return those of the words that became no condition by which fewer documents may be meant; blocking.
-
-    Not a word that every document of the set holds, nor one of a sentence before the one that asks but for a name, nor the
-    number of the documents found. A general word ("open", "send") narrows only as an adjective does, a month always.
-    """
-    question = plan["queries"][0]
-    asked = asking(question)
-    bucket = corpus.buckets[plan["buckets"][0]]
-    names = plan["per_bucket"][bucket.name]["names"]
-    before = set(terms.words(question)) - set(terms.words(asked)) - set(names)
-    left = [
-        word
-        for word in words
-        if word not in before
-        and word not in terms.signs()
-        and number_of(word) != len(documents)
-        and (
-            word not in terms.stop_words("general")
-            or describes(bucket, asked, word)
-            or re.fullmatch(month_pattern(False), word)
-        )
-    ]
-    if len(documents) > LOOKED_AT:
-        return left
-    standing = {word: terms.stem(word, bucket.language) for word in left}
-    for doc_id in documents:
-        if not standing:
-            break
-        text = terms.bare(corpus.documents.text(doc_id))
-        standing = {word: stem for word, stem in standing.items() if stem in text}
-    return [word for word in left if not documents or word not in standing]
 
 
 def describes(bucket: Bucket, question: str, word: str) -> bool:

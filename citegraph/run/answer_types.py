@@ -147,7 +147,8 @@ class Answer(BaseModel, frozen=True):
     """The result of a run, whatever its end.
 
     `documents` is the complete set of documents that a list or an aggregate rests on, while
-    `table` may be cut to the rows that are shown.
+    `table` may be cut to the rows that are shown. `confidence` says how many of answers like this one were right, 0 to 1
+    (docs/checking.md); None where a model had a part in it, or nothing is stated.
     """
 
     question: str
@@ -167,5 +168,6 @@ class Answer(BaseModel, frozen=True):
     search_quality: Quality = "none"
     citation_precision: float | None = None
     citation_recall: float | None = None
+    confidence: float | None = None
     usage: Usage = Field(default_factory=Usage)
     thread_id: str | None = None

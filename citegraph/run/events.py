@@ -105,7 +105,7 @@ class StepSeen:
         candidates: hits that a search brought; None for other steps. `scores` are theirs, in order.
         usage: model calls, tokens, cache hits, fallbacks and cost of this step alone.
         notes: kinds of the notes that the step left.
-        status: of the run, when it ended or paused with this step. `run_seconds` is then its wall clock.
+        status: of the run, when it ended or paused with this step. `run_seconds` is then its wall clock, `confidence` that of an answer without a model.
     """
 
     step: str
@@ -119,6 +119,7 @@ class StepSeen:
     notes: tuple[str, ...] = ()
     status: str = ""
     run_seconds: float | None = None
+    confidence: float | None = None
 
 
 class Observer(Protocol):

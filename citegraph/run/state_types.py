@@ -511,7 +511,8 @@ class Draft(TypedDict, total=False):
     """An answer before it is verified; `by` says who wrote it ("model", "own", "rules").
 
     `feedback` sends it back to compose; `unverifiable` gives it to the rules; `message_id` is that of the streamed text;
-    `found` are the places that state what it, or a draft before it, says is not stated; `refused` the places in the text of claims that go back; `pointed` the passages behind each of a model's claims; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `notes` travel with it inside one node only.
+    `found` are the places that state what it, or a draft before it, says is not stated; `refused` the places in the text of claims that go back; `pointed` the passages behind each of a model's claims; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `margin` are the log-odds that the passage states the answer, where no field does; `confidence` how many
+    of answers like it were right (0 to 1), without a model; `doubt` is the first line of the text where they are few; `notes` travel with it inside one node only.
     """
 
     text: str
@@ -527,6 +528,9 @@ class Draft(TypedDict, total=False):
     operands: list[CitedSpan]
     refused: list[list[int]]
     partial: str
+    margin: float
+    confidence: float
+    doubt: str
     unanswerable: bool
     failed: bool
     feedback: str

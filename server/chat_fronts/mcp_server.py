@@ -108,6 +108,7 @@ class Desk:
         base = self.running.settings.public_url or base
         return {
             "status": answer.status,
+            "confidence": answer.confidence,
             "text": chat_text(answer, base),
             "citations": [
                 {

@@ -172,8 +172,7 @@ def test_ingest_of_nothing_fails(run: Run, tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_condition_that_no_document_holds_leaves_the_whole_set_with_a_note(run: Run) -> None:
     whole = Answer.model_validate_json(run("ask", "Which contracts zeppelin the hangar?", "--json").out)
-    assert whole.text.startswith(
-        "Note: not used as a condition: zeppelin, hangar.\n12 documents in contracts:"
-    )
-    assert whole.status == "partial"
+    assert "12 documents in contracts:" in whole.text
+    assert whole.confidence is not None
+    assert whole.confidence < 0.7
     assert any("zeppelin" in item.message for item in whole.notes)

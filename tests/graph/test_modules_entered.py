@@ -16,7 +16,7 @@ from citegraph.run.services import Corpus
 from graph.session import Session
 
 ROOT = Path(__file__).parents[2]
-BOUND = 120
+BOUND = 122
 """Modules that a question may not reach; 172 when it was first counted. Raise it only with a reason in the commit."""
 STATEMENTS = 25
 """SQL statements that a question may make; the 60 of a first look over 2,965 documents made 82 in the mean, now 18."""

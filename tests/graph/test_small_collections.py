@@ -152,7 +152,7 @@ FRAME = (
         ("certificates", ROOTS, "Which Tarn Trust root has the longest validity period?", "Tarn Old", "Tarn New"),
         ("certificates", ROOTS, "How many certificates per signature hash algorithm?", "sha256: count 2", "distinct"),
         ("generic", NOTICES, "About how many minutes does it take until rowan loops?", "", "minutes"),
-        ("datasheets", {"a.txt": LAMP}, "Wie hoch ist die Leistungsaufnahme der TR-40?", "6 W", "Nicht"),
+        ("datasheets", {"a.txt": LAMP}, "Wie hoch ist die Leistungsaufnahme der TR-40?", "6 W", "Not found"),
         ("datasheets", {"a.txt": LAMP}, "how heavy is the TR-40 lantern?", "1.7 kg", "6 W"),
         ("datasheets", {"a.txt": LAMP}, "Welche Versorgungsspannung braucht die TR-40?", "Not found", ""),
         ("invoices", TWICE, "the Birch invoices of June 2024, no wait, of May 2024", "BI-7", "BI-8"),

@@ -84,6 +84,8 @@ export interface Answer {
   clarification: Clarification | null;
   usage: Usage;
   thread_id: string | null;
+  /** How many of answers like it were right, 0 to 1; none where a model had a part in it. */
+  confidence?: number | null;
 }
 
 export interface RunContext {

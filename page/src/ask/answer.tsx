@@ -58,6 +58,7 @@ function Standing({ answer }: { answer: Answer }) {
       {!answer.claims.length && !!answer.table?.rows.length && answer.matched !== null && (
         <span class="faint">{t("computed.from", { documents: t("count.documents", { n: answer.matched }) })}</span>
       )}
+      {answer.confidence != null && <span class="faint">{t("confidence", { share: Math.round(100 * answer.confidence) })}</span>}
     </p>
   );
 }

@@ -21,6 +21,7 @@ export const de: Record<keyof typeof en, string> = {
   "clarify.tried": "Gesucht nach: {tried}",
   "close": "Schließen",
   "computed.from": "von der Datenbank aus {documents} berechnet",
+  "confidence": "von solchen Antworten sind etwa {share} von 100 richtig",
   "copied": "Kopiert",
   "copy.answer": "Antwort mit Quellen kopieren",
   "count.calls": "{n} Modellaufruf|{n} Modellaufrufe",

@@ -20,6 +20,7 @@ export const en = {
   "clarify.tried": "Looked for: {tried}",
   "close": "Close",
   "computed.from": "computed by the database from {documents}",
+  "confidence": "of answers like it about {share} in 100 are right",
   "copied": "Copied",
   "copy.answer": "Copy the answer with its sources",
   "count.calls": "{n} model call|{n} model calls",

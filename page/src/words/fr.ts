@@ -21,6 +21,7 @@ export const fr: Record<keyof typeof en, string> = {
   "clarify.tried": "Cherché : {tried}",
   "close": "Fermer",
   "computed.from": "calculé par la base à partir de {documents}",
+  "confidence": "environ {share} réponses de ce genre sur 100 sont justes",
   "copied": "Copié",
   "copy.answer": "Copier la réponse avec ses sources",
   "count.calls": "{n} appel de modèle|{n} appels de modèle",

@@ -4,8 +4,8 @@ import string
 
 import pytest
 
-from citegraph.answer.cells import phrased
 from citegraph.citations.claims import split_claims
+from citegraph.language.terms import phrased
 from citegraph.language.word_tables import table
 
 

@@ -87,6 +87,6 @@ async def test_documents_that_hold_denied_words_are_left_out(corpus: Corpus) -> 
     assert left
     assert all("arbitration" in corpus.documents.text(doc) for doc in left)
     assert decision["coverage"] == (f"{len(left)} of {total} hold “settled by arbitration” and are left out")
-    draft = compose_set(corpus, plan, decision, Context(), vouched=True)
+    draft = compose_set(corpus, plan, decision, Context())
     assert draft["documents"] == decision["targets"]
     assert decision["coverage"] in draft["text"]
