@@ -6,7 +6,7 @@ from functools import cache
 
 from citegraph.corpus.filters.clause import each_value
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.encoder.multilingual import is_idle
+from citegraph.encoder.multilingual import SAID, is_idle, tag_question
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS
 from citegraph.language.numbers import find_spelled, number_of
@@ -36,9 +36,12 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
     bound = " ".join(str(clause.get("raw", "")) for clause in flat(part["filters"])).lower()
     telling = conditions_among(question, part["terms"])
     # "Renew" of "which ones renew" is a condition that no filter holds, though a field is called so.
+    held = [str(clause["raw"]) for clause in flat(part["filters"]) if clause.get("raw")]
     surely = {
-        *included_among(question, part["terms"]),
-        *included_among(question, part["terms"], slot="excluded"),
+        word
+        for slot in ("included", "excluded")
+        for word in included_among(question, part["terms"], slot=slot)
+        if not _of_bound(question, word, held)
     }
     applied = declared_words(bucket, plan, asked=False)
     codes = [code for code in part["identifiers"] if code not in bound and code not in part["terms"]]
@@ -104,6 +107,21 @@ def counts_or_lists(plan: Shape) -> bool:
     number = plan["aggregate"]
     counts = number["function"] == "count" and not (number.get("group_by") or number.get("sides"))
     return plan["intent"] == "list" or (plan["intent"] == "compute" and counts)
+
+
+def _of_bound(question: str, word: str, bound: Sequence[str]) -> bool:
+    """Tell whether a word is part of a condition that a filter holds: "clause" of "whose law clause picks Veldany"."""
+    tagged = tag_question(question)
+
+    def runs_on(start: int, end: int) -> bool:
+        between = question[start:end]
+        spans = [(start + said.start(), start + said.end()) for said in re.finditer(r"[^\W_]+", between)]
+        apart = sum(tagged.slot(*span, "included") < SAID for span in spans)
+        return apart <= 1 and not re.search(r"[,;:.?!]", between)  # one: the verb
+
+    spots = [said.span() for said in re.finditer(r"[^\W_]+", question) if terms.bare(said[0]) == word]
+    values = [said.span() for text in bound for said in re.finditer(re.escape(text), question)]
+    return any(runs_on(min(a[1], b[1]), max(a[0], b[0])) for a in spots for b in values)
 
 
 def _is_among(word: str, known: Collection[str]) -> bool:

@@ -25,3 +25,11 @@ def test_a_field_that_is_spoken_of_is_no_condition_yet(read: Read, corpus: Corpu
     part = read("contracts", question)
     plan = {"buckets": ["contracts"], "per_bucket": {"contracts": part}, "queries": [question]}
     assert unbound_words(corpus.buckets["contracts"], plan) == [], "a filter holds it"
+
+
+def test_a_word_of_a_condition_that_is_held_is_no_other_one(read: Read, corpus: Corpus) -> None:
+    question = "List the agreements whose governing-law clause picks the Netherlands"
+    part = read("contracts", question)
+    plan: Any = {"buckets": ["contracts"], "per_bucket": {"contracts": part}, "queries": [question]}
+    assert [item["field"] for item in part["filters"]] == ["governing_law"]
+    assert unbound_words(corpus.buckets["contracts"], plan) == []
