@@ -115,8 +115,11 @@ def _of_bound(question: str, word: str, bound: Sequence[str]) -> bool:
 
     def runs_on(start: int, end: int) -> bool:
         between = question[start:end]
-        spans = [(start + said.start(), start + said.end()) for said in re.finditer(r"[^\W_]+", between)]
-        apart = sum(tagged.slot(*span, "included") < SAID for span in spans)
+        apart = sum(
+            tagged.slot(start + said.start(), start + said.end(), "included") < SAID
+            for said in re.finditer(r"[^\W_]+", between)
+            if terms.bare(said[0]) not in terms.stop_words("grammar")
+        )
         return apart <= 1 and not re.search(r"[,;:.?!]", between)  # one: the verb
 
     spots = [said.span() for said in re.finditer(r"[^\W_]+", question) if terms.bare(said[0]) == word]

@@ -521,9 +521,13 @@ def test_units_of_time_are_the_same_in_other_languages() -> None:
     """Spanish minutes of an English notice, one sentence over two notices."""
     notices = [
         Evidence("n1", "tern", "`tern` 0.3 was published in May and removed approximately 86 minutes later."),
-        Evidence("n2", "dunlin", "`dunlin` 0.1 was published in May and removed approximately 107 minutes later."),
+        Evidence(
+            "n2", "dunlin", "`dunlin` 0.1 was published in May and removed approximately 107 minutes later."
+        ),
     ]
-    both = "`dunlin` se retiró unos 107 minutos después de publicarse, `tern` unos 86 minutos [dunlin] [tern]."
+    both = (
+        "`dunlin` se retiró unos 107 minutos después de publicarse, `tern` unos 86 minutos [dunlin] [tern]."
+    )
     assert [claim.verdict for claim in verify(both, notices).claims] == ["supported"]
     wrong = verify(both.replace("107", "86").replace("unos 86 minutos [", "unos 107 minutos ["), notices)
     assert wrong.claims[0].verdict != "supported"

@@ -75,7 +75,9 @@ def measures() -> dict[str, str]:
         patterns = Locale(language)._data["unit_patterns"]
         for unit in MEASURES:
             forms = patterns.get(unit, {}).get("long", {}).values()
-            names = {form.replace("{0}", "").strip().lower() for form in forms} - {"secondo"}  # "according to"
+            names = {form.replace("{0}", "").strip().lower() for form in forms} - {
+                "secondo"
+            }  # "according to"
             found.setdefault(unit.partition("-")[2], set()).update(filter(str.isalpha, names))
     return {unit: " ".join(sorted(names)) for unit, names in found.items()}
 
