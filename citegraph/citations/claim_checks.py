@@ -405,32 +405,6 @@ def _check_negation(
                 f'the claim negates "{_heads(work.claim, cue)}", the source does not',
                 conflict=True,
             )
-    for cue in their_negations:
-        if cue.soft or any(_governs(cue, m) for m in my_negations):
-            continue
-        if _VALIDITY.match(work.passage.view.text, cue.start):
-            continue
-        heads = cue.heads[:2]
-        if not heads or not any(h in work.claim.stem_set for h in heads):
-            continue
-        if heads[0] not in work.claim.stem_set and (cue.before not in work.claim.stem_set):
-            continue
-        if _stands_free(work.passage.view, heads[0], their_negations):
-            continue
-        work.add(
-            "negation",
-            f'the source negates "{_heads(work.passage.view, cue)}", the claim does not',
-            conflict=True,
-        )
-
-
-_VALIDITY = re.compile(r"not\s+(?:before|after)\s*:", re.IGNORECASE)
-"""The names that X.509 gives the two ends of a validity negate nothing."""
-
-
-def _stands_free(source: View, head: str, negations: list[claim_cues.Cue]) -> bool:
-    """Tell whether a stem also occurs in the passage outside of every negation."""
-    return source.stems.count(head) > sum(head in c.heads for c in negations)
 
 
 def _heads(text_view: View, cue: claim_cues.Cue) -> str:
