@@ -534,7 +534,8 @@ def _rows(
         for candidate in found
         for piece in set(_pieces(lines[candidate.line], numbers[candidate.line], candidate))
     )
-    common = {words for words, times in said.items() if times > 1}
+    # A word that most rows have is their unit.
+    common = {word for word, times in said.items() if " " not in word and times > max(1, len(found) / 2)}
     for candidate, bound in zip(found, bounds, strict=True):
         description, left, start, end = _described(
             lines[candidate.line], numbers[candidate.line], candidate, common
