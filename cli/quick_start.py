@@ -13,7 +13,7 @@ UNUSED = "httpx._main"
 """The command line of httpx, which httpx does without where it cannot be imported."""
 LOADED, COLLECTED_AFTER = 350_000, 50_000
 """New objects after which garbage is looked for, 700 as Python is set: first, and from then on. Imports and one question make and keep
-some 300,000, a fiftieth of them garbage; going through them again and again took 0.3 s of CPU."""
+some 300,000, a fiftieth of them garbage; going through them again and again took 0.3 s of CPU, and of 50,000 at a time still 0.14 s."""
 
 
 def start_quickly() -> None:

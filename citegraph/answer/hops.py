@@ -10,6 +10,7 @@ from statistics import mean
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import STATED, around, near_windows, says_more
 from citegraph.answer.one_document import Told, reading_of, similarity_to
+from citegraph.citations.facts import hard_facts
 from citegraph.citations.prompt_injection import without_orders
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document
@@ -133,12 +134,13 @@ def steps_from(
 def names_in(said: str) -> list[str]:
     """Return the first and the last name in what a document says ("Elm Street 5, Arden" names two), or else its only word.
 
-    Names are told by capitals and digits.
+    Names are told by capitals and digits; a quantity ("25 V") is none.
     """
     line = said.strip().rpartition("\n")[2].strip(" \t#.")
     pieces = [piece.split() for piece in APART.split(line) if piece.strip()]
     runs = [" ".join(run) for piece in pieces for named, run in groupby(piece, _is_name) if named]
     told = [run.strip(".,;:") for run in runs if any(map(str.isalpha, run))]
+    told = [run for run in told if not _is_quantity(run)]
     alone = [piece[0] for piece in pieces[:1] if len(piece) == 1 and any(map(str.isalpha, piece[0]))]
     return list(dict.fromkeys([told[0], told[-1]] if told else alone))
 
@@ -148,6 +150,10 @@ APART = re.compile(r"[][()\"“”`]|[,;:–—](?=\s|$)")
 
 def _is_name(word: str) -> bool:
     return word != word.lower() or any(map(str.isdigit, word))
+
+
+def _is_quantity(said: str) -> bool:
+    return any(fact.dimension and len(fact.text) == len(said) for fact in hard_facts(said))
 
 
 def _hop(document: Document, question: str, said: Passage, gain: float = 0.0) -> Hop:

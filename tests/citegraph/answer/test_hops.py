@@ -53,6 +53,8 @@ def test_a_question_that_shares_no_word_with_a_document_has_no_part() -> None:
         ("two hamlets in north-west Tarnmark.", ["Tarnmark"]),
         ("tamber-next](https://crates.example/tamber-next", ["tamber-next"]),
         ("2019", []),
+        ("25 V of the Tamber kit", ["Tamber"]),
+        ("4.7 µF", []),
         ("a quiet film", []),
         ("", []),
     ],
