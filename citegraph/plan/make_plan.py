@@ -110,7 +110,24 @@ def with_sides(corpus: Corpus, plan: Plan, state: State, hard: dict[str, Filters
     if not apart:
         apart = split_sides(corpus.buckets[lead], corpus.linker, state["question"], today=context.now)
     sides = [read_alone(corpus, plan, side, hard, context) for side in apart]
+    if decomposition.get("by") == "model":
+        sides = [named_alone(corpus, side) for side in sides]
     return {**plan, "intent": "compare", "sides": sides}
+
+
+def named_alone(corpus: Corpus, side: Side) -> Side:
+    """Return a side whose words are a model's without the kinds and keywords that rules read in them.
+
+    A model writes what to search for; "typosquatting" is no condition of its own there. Names, days and numbers are facts.
+    """
+    per_bucket: dict[str, Reading] = {}
+    for name, part in side["per_bucket"].items():
+        bucket = corpus.buckets[name]
+        kinds = {item.name for item in bucket.fields if item.is_listed}
+        kinds -= {*bucket.naming_fields, *bucket.entity_fields}
+        kept = [item for item in part["filters"] if not (inferred(item) and fields_of(item) & kinds)]
+        per_bucket[name] = {**part, "filters": kept}
+    return {**side, "per_bucket": per_bucket}
 
 
 def read_alone(

@@ -6,11 +6,11 @@ import pytest
 
 from citegraph.encoder.multilingual import asked_runs
 from citegraph.language.terms import content_words
-from citegraph.plan.make_plan import make_plan
+from citegraph.plan.make_plan import make_plan, named_alone
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from nodes.decompose import decompose
-from tests.node_runtime import TODAY
+from tests.node_runtime import TODAY, Read
 
 
 def planned(corpus: Corpus, question: str, bucket: str = "contracts") -> Any:
@@ -73,3 +73,11 @@ def test_what_is_wanted_is_asked_in_runs_of_words() -> None:
     question = "Which of the two has the higher price and the longer warranty, Tarn or Quillfeld?"
     said = [" ".join(content_words(question[start:end])) for start, end in asked_runs(question)]
     assert list(filter(None, said)) == ["price", "warranty"]
+
+
+def test_a_models_side_keeps_names_and_no_kinds(corpus: Corpus, read: Read) -> None:
+    part = read("datasheets", "user manual of the FL-200 from 2023")
+    side: Any = {"label": "", "question": "", "per_bucket": {"datasheets": part}, "only": []}
+    assert {item["field"] for item in part["filters"]} == {"product", "document_type", "document_date"}
+    kept = named_alone(corpus, side)["per_bucket"]["datasheets"]["filters"]
+    assert {item["field"] for item in kept} == {"product", "document_date"}
