@@ -31,6 +31,13 @@ def test_markers_become_numbers_of_sources() -> None:
     assert [line[:13] for line in lines[-2:]] == ["  [1] one.txt", "  [2] two.txt"]
 
 
+def test_the_confidence_of_an_answer_without_a_model_stands_last() -> None:
+    assert answer_text(answer("A.", confidence=0.62)) == "A.\n\nConfidence: 62%"
+    partial = answer("A.", confidence=0.4).model_copy(update={"status": "partial"})
+    assert answer_text(partial).splitlines()[-2:] == ["Status: partial", "Confidence: 40%"]
+    assert answer_text(answer("A.")) == "A."
+
+
 def test_a_claim_chooses_among_the_spans_of_its_document() -> None:
     first, second = citation("one", 0), citation("one", 50)
     claims = [

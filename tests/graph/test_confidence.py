@@ -7,7 +7,9 @@ import pytest
 
 from citegraph.evidence.confidence import FORMS, LOG, WEIGHTS, confidence_of, learned, with_confidence
 from citegraph.run.services import Corpus
+from graph.langsmith import feedback_of
 from graph.session import Session
+from graph.watch import seen_of
 from training.confidence import fitted, left_out, report, said_by
 
 ODD = "We argued about it twice. Does the purple clause in the lease from KW-240117 bind whoever mops the stairs on Sundays?"
@@ -30,6 +32,9 @@ async def test_a_plain_question_is_answered_surely_and_an_odd_one_with_a_doubt(
     assert plain.status == "answered"
     assert plain.confidence is not None
     assert plain.confidence > 0.8
+    told = plain.model_dump(mode="json")
+    assert feedback_of(told)["confidence"] == plain.confidence
+    assert seen_of("verify_citations", {"answer": told}, {}, None).confidence == plain.confidence
     odd = await session.ask(ODD)
     assert odd.status == "partial"
     assert odd.confidence is not None

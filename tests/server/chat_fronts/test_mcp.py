@@ -54,6 +54,7 @@ async def test_a_question_back_is_replied_to(api: httpx.AsyncClient) -> None:
         given = {"thread_id": asked["thread_id"], "reply": "1"}
         done = data(await session.call_tool("reply_to_clarification", given))
         assert done["status"] == "answered"
+        assert 0 < done["confidence"] < 1
         assert done["citations"][0]["url"].startswith("http://localhost/cited/")
         again = await session.call_tool("reply_to_clarification", given)
         assert again.is_error
