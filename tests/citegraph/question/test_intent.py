@@ -74,7 +74,7 @@ def test_one_number_is_said(question: str, function: str, changes: bool) -> None
 
 
 def test_a_sure_list_is_one_whatever_its_nouns(read: Read, corpus: Corpus) -> None:
-    """"Products" of a data sheet are no word for the documents; a fact put like a list stays a fact."""
+    """ "Products" of a data sheet are no word for the documents; a fact put like a list stays a fact."""
     for question, intent in [
         ("Der Kurier fragt: welche unserer Produkte haben laut Datenblatt TO-92? Bitte alle.", "list"),
         ("we collected data on TO-92 once. I need each sheet of NorrVolt, not the manual", "list"),

@@ -68,7 +68,9 @@ def test_a_common_word_is_no_part_of_a_longer_name(read: Read, question: str, na
 
 def test_an_elided_word_is_no_code_of_a_country(read: Read) -> None:
     """Without its apostrophe "c'est" ends in the code of Estonia."""
-    fields = [item.get("field") for item in read("invoices", "les factures, c'est-à-dire les avoirs")["filters"]]
+    fields = [
+        item.get("field") for item in read("invoices", "les factures, c'est-à-dire les avoirs")["filters"]
+    ]
     assert "vendor_country" not in fields
 
 
