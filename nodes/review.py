@@ -29,6 +29,7 @@ from citegraph.evidence.review_by_model import (
 from citegraph.evidence.review_passages import every_one_of, review_passages, states_all
 from citegraph.evidence.review_sets import review_set
 from citegraph.evidence.shown import Piece, numbered
+from citegraph.language.terms import bare, fold
 from citegraph.plan.narrowing import leads_on
 from citegraph.question.sides import beside
 from citegraph.run.budgets import spent
@@ -263,5 +264,20 @@ async def side_documents(corpus: Corpus, state: State) -> list[Candidate | None]
         evidence = [reference for reference in state.get("evidence", []) if reference.get("side") == number]
         candidates = await find_candidates(corpus, {**plan, **side}, evidence, side["question"])
         own: Plan = {**plan, "per_bucket": side["per_bucket"]}
-        found.append(await surest_of_one_thing(corpus, own, candidates.ranked, side["question"]))
+        ranked = await asyncio.to_thread(having, corpus, candidates.ranked, side.get("names", ()))
+        found.append(await surest_of_one_thing(corpus, own, ranked, side["question"]))
     return found
+
+
+def having(corpus: Corpus, ranked: Sequence[Candidate], names: Sequence[str]) -> list[Candidate]:
+    """Return the candidates whose text, title, file or id holds every one of some names; blocking."""
+    if not names:
+        return list(ranked)
+    ids = [one.doc_id for one in ranked]
+    texts, records = corpus.documents.all_of(ids), corpus.documents.records(ids)
+    told = {
+        doc_id: fold(f"{doc_id} {record.source_file} {record.title} {texts[doc_id].text}")
+        for doc_id, record in records.items()
+        if doc_id in texts
+    }
+    return [one for one in ranked if all(fold(bare(name)) in told.get(one.doc_id, "") for name in names)]

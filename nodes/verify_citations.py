@@ -28,7 +28,7 @@ from citegraph.answer.after_check import (
 from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import digits_of, with_own_value
 from citegraph.answer.judge_by_model import judge_cases, read_alike, rulings_of
-from citegraph.answer.statements import derivations_of
+from citegraph.answer.statements import NOT_FOUND, derivations_of
 from citegraph.answer.withheld import (
     NO_EVIDENCE,
     Stretch,
@@ -64,7 +64,7 @@ from citegraph.run.events import told
 from citegraph.run.model_calls import Stopwatch, note, own_part, wants_model
 from citegraph.run.services import Corpus, Services, corpus_of
 from citegraph.run.state import State, Update, add_usage
-from citegraph.run.state_types import CitedSpan, Correction, Draft, Reading, StoredNote, Turn
+from citegraph.run.state_types import CitedSpan, Correction, Draft, Reading, StoredNote, TableRows, Turn
 
 AROUND = 120
 """Characters of context around a cited span that verification may look at."""
@@ -399,6 +399,8 @@ def conclude(
         treatment=treatment,
         question=state.get("question", ""),
     )
+    if state.get("plan", {}).get("sides") and draft.get("by") == "rules" and len(text) < len(draft["text"]):
+        draft = {**draft, "partial": "; ".join(filter(None, [draft.get("partial"), TAKEN_OUT]))}
     claims = [with_own_value(claim, draft.get("cited", []), checked.documents) for claim in report.claims]
     operands = operands_of(claims, draft.get("operands", []), checked.documents)
     citations, places = resolve_all(
@@ -622,6 +624,18 @@ def applied_filters(corpus: Corpus, state: State) -> list[AppliedFilter]:
     return shown
 
 
+TAKEN_OUT = "what was found for a side did not stand the check"
+
+
+def still_said(table: TableRows, text: str) -> TableRows:
+    """Return the table of a comparison without what the check took out of its text."""
+    rows = [
+        [row[0], *(one if one == NOT_FOUND or one in text else "" for one in row[1:])]
+        for row in table["rows"]
+    ]
+    return {**table, "rows": rows}
+
+
 def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: Any) -> Update:
     """Return the last update of a run, but its chat message: the answer as JSON, and the turn for follow-ups."""
     draft, plan = state.get("draft", {}), state.get("plan", {})
@@ -641,7 +655,7 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         claims=parts.get("claims", []),
         documents=draft.get("documents", []),
         matched=draft.get("matched"),
-        table=Table(**table) if table else None,
+        table=Table(**(still_said(table, text) if plan.get("sides") else table)) if table else None,
         filters=parts.get("filters", []),
         notes=[Note(**item) for item in unique([*state.get("notes", []), *parts.get("notes", [])])],
         search_quality=search_quality(state),

@@ -12,6 +12,7 @@ from cachetools import LRUCache, cached
 from citegraph.answer.cited_spans import cell, cite_values, line_end
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
 from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, likeliest, read, read_whole
+from citegraph.citations.claims import split_statements
 from citegraph.citations.prompt_injection import both_blanked, without_addressed, without_orders
 from citegraph.citations.quotations import quotable
 from citegraph.corpus.schema.bucket import Bucket, show
@@ -29,7 +30,7 @@ from citegraph.question.functions import counted_at
 from citegraph.question.phrases import conditions_among, find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from citegraph.run.state_types import CitedSpan, Draft, Plan, Reading, Values
+from citegraph.run.state_types import Absence, CitedSpan, Draft, Plan, Reading, Values
 
 if TYPE_CHECKING:
     from citegraph.llm.embeddings import Embedder
@@ -256,7 +257,14 @@ def not_stated(told: Told) -> Draft:
     for passage, _ in told.passages[:1]:
         lines.append(f"Nearest passage: “{quotable(passage.text)}” [{document.doc_id}].")
         cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
-    return {"text": "\n".join(lines), "cited": cited, "unanswerable": True}
+    made: Draft = {"text": "\n".join(lines), "cited": cited, "unanswerable": True}
+    return {**made, "absent": [absence(lines[0], told)]}
+
+
+def absence(line: str, told: Told) -> Absence:
+    """Return a line that says what a document does not state, as the check takes it: no passage can show that."""
+    doc_id = told.document.doc_id
+    return {"claim": split_statements(line, {doc_id})[0].text, "asked": told.title, "docs": [doc_id]}
 
 
 def with_heads(text: str, passages: Sequence[Passage]) -> list[tuple[int, int]]:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from citegraph.answer.cells import made_number
+from citegraph.answer.cells import made_number, table_of
+from citegraph.answer.cited_spans import cell
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.hops import read_hops
-from citegraph.answer.one_document import Told, reading_of, written
+from citegraph.answer.one_document import Told, absence, reading_of, written
 from citegraph.answer.series import summed
 from citegraph.answer.told_apart import apart_from
 from citegraph.citations.facts import Fact, hard_facts
@@ -27,10 +28,11 @@ from citegraph.question.clauses import read_question
 from citegraph.question.functions import function_of
 from citegraph.question.measures import plain
 from citegraph.question.phrases import wants
+from citegraph.question.sides import JOIN
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
-from citegraph.run.state_types import AskedBack, CitedSpan, Draft, Plan, Through
+from citegraph.run.state_types import AskedBack, CitedSpan, Draft, Plan, TableRows, Through
 
 Side = tuple[str, Told | None]
 """The label of a side with what its document says, None where no document was found."""
@@ -42,28 +44,55 @@ ALIKE, COMMENSURABLE = 2.0, 1.0
 """Logits that two passages gain by the same words, and by one value of the same dimension in each."""
 
 
-async def read_sides(corpus: Corpus, plan: Plan, targets: Sequence[str], question: str) -> list[list[Side]]:
-    """Return each side of a plan with what its document of `targets` says, once for each thing that is compared.
+async def read_sides(
+    corpus: Corpus, plan: Plan, targets: Sequence[str], question: str, context: Context
+) -> list[tuple[str, list[Side]]]:
+    """Return each thing that is compared, "" for all that is asked, with what each side's document of `targets` says of it.
 
     Documents are asked for the words that name what is wanted, each by itself, where these find it more surely than the
     whole question does: how it asks ("which of the two is higher, and what are both?") is of no document.
     """
-    whole = await _read_by(corpus, plan, targets, "")
+    if several := several_wanted(question):
+        return [(want, await _read_by(corpus, plan, targets, want, context)) for want in several]
+    whole = await _read_by(corpus, plan, targets)
     if all(told is not None and told.stated for _, told in whole):
-        return [whole]
+        return [("", whole)]
     wanted = [
         words for span in asked_runs(question) if (words := " ".join(content_words(question[slice(*span)])))
     ]
     read = [await _read_by(corpus, plan, targets, words) for words in wanted[:MOST_WANTED]]
-    return [sides for sides in read if _sureness(sides) >= _sureness(whole)] or [whole]
+    return [("", sides) for sides in read if _sureness(sides) >= _sureness(whole)] or [("", whole)]
 
 
-async def _read_by(corpus: Corpus, plan: Plan, targets: Sequence[str], wanted: str) -> list[Side]:
-    """Return what the document of each side says to words that name what is wanted, to the side's whole question without any."""
+def several_wanted(question: str) -> list[str]:
+    """Return the things that a question enumerates as wanted ("term, rent and deposit"), [] where it names but one."""
+    chains: list[tuple[int, int]] = []
+    for first, end in asked_runs(question):
+        start = next(at for at in range(first, -1, -1) if at == 0 or not question[at - 1].isalnum())
+        joined_on = chains and not JOIN.sub("", question[chains[-1][1] : start]).strip()
+        chains[-1:] = [(chains[-1][0], end)] if joined_on else [*chains[-1:], (start, end)]
+    parts = [[part.strip() for part in JOIN.split(question[slice(*chain)])] for chain in chains]
+    best = max(([one for one in said if content_words(one)] for said in parts), key=len, default=[])
+    return best if len(best) > 1 else []
+
+
+async def _read_by(
+    corpus: Corpus, plan: Plan, targets: Sequence[str], wanted: str = "", apart: Context | None = None
+) -> list[Side]:
+    """Return what the document of each side says to words that name what is wanted, to the side's whole question without any.
+
+    Args:
+        apart: the run in which what is wanted is one of several: then only its own field is asked for.
+    """
     read: list[Side] = []
     for side, doc_id in zip(plan["sides"], targets, strict=False):
         own: Plan = {**plan, "per_bucket": side["per_bucket"], "only": side["only"]}
         label = side["label"].strip(" ,.:")
+        for name in own["per_bucket"]:
+            if apart is not None:
+                bucket = corpus.buckets[name]
+                part = await asyncio.to_thread(read_question, bucket, corpus.linker, wanted, apart.now)
+                own = with_part(own, name, asked=part["asked"])
         told = (
             await reading_of(corpus, own, doc_id, f"{label}: {wanted}" if wanted else side["question"])
             if doc_id
@@ -74,7 +103,30 @@ async def _read_by(corpus: Corpus, plan: Plan, targets: Sequence[str], wanted: s
 
 
 MOST_WANTED = 3
-"""Things that are compared at most."""
+"""Things that are compared at most, where they are not enumerated."""
+
+
+def side_by_side(read: Sequence[tuple[str, Sequence[Side]]], question: str) -> TableRows:
+    """Return a comparison as a table: a row for each side, a column for each thing that is compared."""
+    asked = " ".join(question[slice(*span)].strip() for span in asked_runs(question)) or question
+    rows = [
+        [label, *(_said_in_cell(sides[at][1]) for _, sides in read)]
+        for at, (label, _) in enumerate(read[0][1])
+    ]
+    documents = [told.document.doc_id if told else "" for _, told in read[0][1]]
+    return table_of(["", *(want or asked for want, _ in read)], rows, documents, str)
+
+
+def _said_in_cell(told: Told | None) -> str:
+    """Return what a document says in the words of its statement."""
+    if told is None or told.silent:
+        return NOT_FOUND
+    if told.stated:
+        return "; ".join(cell(value) for value in told.stated.values())
+    return quotable(told.passages[0][0].text)
+
+
+NOT_FOUND = "not found"
 
 
 def _sureness(sides: Sequence[Side]) -> float:
@@ -86,8 +138,11 @@ def _sureness(sides: Sequence[Side]) -> float:
     )
 
 
-def compared(sides: Sequence[Side]) -> list[Draft]:
+def compared(sides: Sequence[Side], want: str = "") -> list[Draft]:
     """Return a draft for each side under its label, then one for the difference of two values; blocking.
+
+    Args:
+        want: what of several things is compared.
 
     Two passages that say the same thing with a value each are preferred to the likeliest one of either side.
     """
@@ -98,23 +153,28 @@ def compared(sides: Sequence[Side]) -> list[Draft]:
         first, second = alike(read[0], read[1])
         sides = [(label, told) for (label, _), told in zip(sides, (first, second), strict=True)]
         pair = values_of(first, second)
-    drafts = [said(label, told) for label, told in sides]
+    drafts = [said(label, told, want) for label, told in sides]
     difference = None
     if len(read) == 2 and apart:
         difference = of_fields(*read) or (of_passages(pair, *read) if pair else None)
     return [*drafts, difference] if difference else drafts
 
 
-def said(label: str, told: Told | None) -> Draft:
-    """Return the draft of one side; each of its lines begins with the label."""
+def said(label: str, told: Told | None, want: str = "") -> Draft:
+    """Return the draft of one side; each of its lines begins with the label. `want` is what of several things it says."""
     if told is None:
         missing = f"{label}: no document was found."
         return {"text": missing, "cited": [], "unanswerable": True, "partial": missing}
-    kept = told.passages[:1] if told.sure or not told.stated else ()
-    draft = written(replace(told, passages=kept))
+    kept = told.passages[:1] if not told.stated or (told.sure and not want) else ()
+    draft = written(replace(told, title=want or told.title, passages=kept))
     lines = "\n".join(f"{label}: {line}" for line in draft["text"].splitlines())
-    unsaid = f"{label}: not found in the document."
-    return {**draft, "text": lines, **({"partial": unsaid} if draft.get("unanswerable") else {})}
+    draft = {**draft, "text": lines}
+    if not draft.get("unanswerable"):
+        return draft
+    unsaid = (
+        f"{label}: {want}: not found in the document." if want else f"{label}: not found in the document."
+    )
+    return {**draft, "partial": unsaid, "absent": [absence(lines.splitlines()[0], told)]}
 
 
 def alike(one: Told, other: Told) -> tuple[Told, Told]:
@@ -264,9 +324,11 @@ async def compose_passages(
     if not targets:
         targets = list(dict.fromkeys(reference["doc"] for reference in state.get("evidence", [])))[:1]
     if plan.get("sides"):
-        read = await read_sides(corpus, plan, decision.get("targets", []), state["question"])
-        drafts = [draft for sides in read for draft in await asyncio.to_thread(compared, sides)]
-        return joined([draft for at, draft in enumerate(drafts) if draft not in drafts[:at]], every=True)
+        read = await read_sides(corpus, plan, decision.get("targets", []), state["question"], context)
+        drafts = [draft for want, sides in read for draft in await asyncio.to_thread(compared, sides, want)]
+        made = joined([draft for at, draft in enumerate(drafts) if draft not in drafts[:at]], every=True)
+        as_table = state["decomposition"].get("format") == "table"
+        return {**made, "table": side_by_side(read, state["question"])} if as_table else made
     several = (
         decision.get("several") or len(plan.get("only") or ()) or (1 if plan["intent"] != "compare" else 2)
     )
@@ -351,6 +413,8 @@ def joined(parts: Sequence[Draft], *, every: bool = False) -> Draft:
         made["margin"] = parts[-1]["margin"]
     if made_of := [item for part in parts for item in part.get("derivations", [])]:
         made["derivations"] = made_of
+    if absent := [item for part in parts for item in part.get("absent", [])]:
+        made["absent"] = absent
     unsure = dict.fromkeys(part["partial"] for part in parts if part.get("partial"))
     return {**made, "partial": "; ".join(unsure)} if unsure and not unanswerable else made
 

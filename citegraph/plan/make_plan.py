@@ -42,7 +42,7 @@ from citegraph.question.ordering import RANKS
 from citegraph.question.phrases import GENERAL_DOCUMENTS, named
 from citegraph.question.reading import stored
 from citegraph.question.sides import Side as ToldSide
-from citegraph.question.sides import beside, split_sides
+from citegraph.question.sides import beside, enumerated, split_sides
 from citegraph.run.budgets import tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -107,6 +107,10 @@ def with_sides(corpus: Corpus, plan: Plan, state: State, hard: dict[str, Filters
     ]
     if len(queries) > 1:
         apart = [ToldSide(query, query) for query in queries]  # a model's words are taken whole
+    elif compares:
+        items = enumerated(corpus.buckets[lead], corpus.linker, state["question"], today=context.now)
+        held = all(any(item.label in side.label for side in apart) for item in items)
+        apart = apart if held and apart else items
     if not apart:
         apart = split_sides(corpus.buckets[lead], corpus.linker, state["question"], today=context.now)
     sides = [read_alone(corpus, plan, side, hard, context) for side in apart]
@@ -140,16 +144,24 @@ def read_alone(
     """
     per_bucket = {}
     for name in plan["buckets"]:
-        held = told.link if name == plan["buckets"][0] else None
-        part, _ = read(corpus, name, told.question, hard, context, held)
-        per_bucket[name] = going_with(corpus, name, part, held) if held and has_metadata(corpus) else part
+        link = told.link if name == plan["buckets"][0] else None
+        part, _ = read(corpus, name, told.question, hard, context, link)
+        per_bucket[name] = going_with(corpus, name, part, link) if link and has_metadata(corpus) else part
     alone, _ = narrow(corpus, {**plan, "per_bucket": per_bucket, "only": []}, told.question)
-    return {
+    side: Side = {
         "label": told.label,
         "question": told.question,
         "per_bucket": alone["per_bucket"],
         "only": alone["only"],
     }
+    if told.names and not side["only"]:
+        held = [set(corpus.documents.search(plan["buckets"][0], word, MOST_NAMED)) for word in told.names]
+        side |= {"names": list(told.names), "only": sorted(set.intersection(*held))}
+    return side
+
+
+MOST_NAMED = 30
+"""Documents whose titles or files have a name that are looked at."""
 
 
 def going_with(corpus: Corpus, name: str, part: Reading, held: Link) -> Reading:
@@ -474,6 +486,7 @@ def first_calls(plan: Plan, context: Context, state: State) -> list[ToolCall]:
                     "query": side["question"],
                     "mode": plan["strategy"],
                     "filters": {name: part["filters"] for name, part in side["per_bucket"].items()},
+                    **({"only": side["only"]} if side["only"] else {}),
                 },
             }
             for number, side in enumerate(plan["sides"])

@@ -1,4 +1,4 @@
-"""The sides of a comparison: cut "A or B", "A vs B", "A than B" into one question a side."""
+"""The sides of a comparison: cut "A or B", "A vs B", "A than B", "A, B and C" into one question a side."""
 
 import re
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.encoder.multilingual import asked_runs
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import alternation
 from citegraph.run.state_types import Decomposed
@@ -18,6 +19,10 @@ STRONG = re.compile(rf"^(?:{alternation('asking', 'joins_strongly')})$", re.IGNO
 RUN = re.compile(
     rf"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*)(?:\s+(?:{alternation('asking', 'within_a_side')}|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*|bs|b\.))*"
 )
+
+
+NAMED, PERIOD = 4, 6
+"""Strength of a capitalised run that no stored value is called by, and of a period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +37,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side: what it is called, the question with the other side taken out, and the link of its name if it has one."""
+    """One side: what it is called, the question with the other sides taken out, and the link of its name if it has one.
+
+    `names` are the words of its name that no field holds: its document has them in its title, file name or text.
+    """
 
     label: str
     question: str
     link: Link | None = None
+    names: tuple[str, ...] = ()
 
 
 def beside(decomposition: Decomposed) -> list[str]:
@@ -68,6 +77,56 @@ def split_sides(bucket: Bucket, linker: ValueLinker, question: str, *, today: ob
         Side(question[left.start : left.end], without(question, right), left.link),
         Side(question[right.start : right.end], without(question, left), right.link),
     ]
+
+
+def enumerated(bucket: Bucket, linker: ValueLinker, question: str, *, today: object) -> list[Side]:
+    """Return a side for each item of an enumeration of three or more ("A, B and C", "A with B and C"), none without one.
+
+    What is wanted of them is no item, though it is enumerated too.
+    """
+    wanted = asked_runs(question)
+    chains: list[list[list[Item]]] = [[]]
+    for item in sorted(comparable(bucket, linker, question, today), key=lambda item: item.start):
+        if item.weight == NAMED and any(start < item.end and item.start < end for start, end in wanted):
+            continue
+        last = chains[-1][-1][-1] if chains[-1] else None
+        gap = question[last.end : item.start] if last else ""
+        if last and not gap.strip():
+            chains[-1][-1].append(item)
+        elif (
+            last
+            and goes_on(gap, first=len(chains[-1]) == 1)
+            and not (any(last.end <= start < item.start for start, _ in wanted))
+        ):
+            chains[-1].append([item])
+        else:
+            chains.append([[item]])
+    items = max(chains, key=lambda chain: (len(chain), sum(one.weight for item in chain for one in item)))
+    if len(items) < MANY:
+        return []
+    ends = [items[0][0].start, items[-1][-1].end]
+    sides = []
+    for at, parts in enumerate(items):
+        gap = question[parts[-1].end : items[at + 1][0].start] if at + 1 < len(items) else ""
+        join = JOIN.search(gap)
+        own = question[parts[0].start : parts[-1].end] + gap[: join.start() if join else 0].rstrip()
+        unheld = [one for one in parts if one.link is None and one.weight != PERIOD]
+        names = [word for one in unheld for word in question[one.start : one.end].split()]
+        link = next((one.link for one in parts if one.link), None)
+        told = f"{question[: ends[0]]}{own}{question[ends[1] :]}"
+        sides.append(Side(own, told, link, tuple(word for word in names if not word.islower())))
+    return sides
+
+
+MANY, APART = 3, 40
+"""Items from which an enumeration is taken whole, and the characters that may stand between two of them."""
+
+
+def goes_on(gap: str, *, first: bool) -> bool:
+    """Tell whether an enumeration goes on behind a gap: by a joining word, "with" behind its first item alone."""
+    joins = [join.group() for join in JOIN.finditer(gap)]
+    weak = all(WEAK.match(join) for join in joins)
+    return bool(joins) and len(gap) <= APART and not re.search(r"[.:;?!()\n]", gap) and (first or not weak)
 
 
 CODE = re.compile(r"\s*(?P<code>[\w.]*\d[\w.]*)(?!\w)")
@@ -102,9 +161,9 @@ def comparable(bucket: Bucket, linker: ValueLinker, question: str, today: object
         if not (JOIN.search(link.text) and any(start < link.end and link.start < end for start, end in codes))
     ]
     found += [Item(start, end, 9) for _, _, start, end in bucket.find_identifiers(question)]
-    found += [Item(*period.span, 6) for period in find_periods(question, today=today)]  # type: ignore[arg-type]
+    found += [Item(*period.span, PERIOD) for period in find_periods(question, today=today)]  # type: ignore[arg-type]
     found += [
-        Item(run.start(), run.end(), 4)
+        Item(run.start(), run.end(), NAMED)
         for run in RUN.finditer(question)
         if run.start() > 0 and run.end() - run.start() > 1
     ]

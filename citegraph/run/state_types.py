@@ -139,16 +139,20 @@ class Shape(TypedDict, total=False):
 
 
 class Side(TypedDict):
-    """A side of a comparison, or another part of the question that concerns other documents, read on its own."""
+    """A side of a comparison, or another part of the question that concerns other documents, read on its own.
+
+    `names` are words of its name that no field holds: only a document that has them is its own.
+    """
 
     label: str
     question: str
     per_bucket: dict[str, Reading]
     only: list[str]
+    names: NotRequired[list[str]]
 
 
 class Plan(Shape, total=False):
-    """How the question is answered; `label` and `question` stand in the plan of one side of a comparison.
+    """How the question is answered; `label`, `question` and `names` stand in the plan of one side of a comparison.
 
     `kind` is "documents" (a set by the database) or "passages"; `set` what is wanted of the documents that a name leads to which
     must be found first; `only` limits to documents, `among` are those of which one was pointed at by its place; `metadata` False while the
@@ -177,6 +181,7 @@ class Plan(Shape, total=False):
     worded: str
     label: str
     question: str
+    names: list[str]
 
 
 class NamedPart(TypedDict):

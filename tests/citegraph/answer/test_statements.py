@@ -12,12 +12,15 @@ from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.one_document import Told, written
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import (
+    NOT_FOUND,
     alike,
     compared,
     compose_passages,
     derivations_of,
     joined,
     nothing_text,
+    several_wanted,
+    side_by_side,
 )
 from citegraph.citations.quotations import quotable
 from citegraph.citations.verify_answer import verify
@@ -28,7 +31,7 @@ from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from nodes.decompose import decompose
-from nodes.verify_citations import gather_evidence
+from nodes.verify_citations import gather_evidence, still_said
 from tests.node_runtime import TODAY
 
 NOW = Context(today=TODAY.isoformat())
@@ -516,3 +519,28 @@ def test_a_side_that_is_missing_is_said() -> None:
     silent = compared([("P 1", PUMP), ("P 2", reading("p2"))])[1]
     assert silent["text"] == "P 2: Not found in the document: p2 [p2]."
     assert silent["partial"] == "P 2: not found in the document."
+
+
+def test_a_comparison_as_a_table_says_each_thing_of_each_side() -> None:
+    rated = reading("p2", ("Rated flow    Q    9 l", STATED + 1), stated={"maker": "Tarn"})
+    read = [("flow", [("P 1", PUMP), ("P 9", None)]), ("maker", [("P 1", reading("p1")), ("P 9", rated)])]
+    table = side_by_side(read, "Compare P 1 and P 9: flow, maker")
+    assert table["columns"] == ["", "flow", "maker"]
+    assert table["rows"] == [["P 1", "The pump is blue.", NOT_FOUND], ["P 9", NOT_FOUND, "Tarn"]]
+    silent = compared([("P 1", PUMP), ("P 2", reading("p2"))], "flow")[1]
+    assert silent["text"] == "P 2: Not found in the document: flow [p2]."
+    assert silent["partial"] == "P 2: flow: not found in the document."
+    assert silent["absent"][0]["docs"] == ["p2"]
+    assert still_said(table, "P 9: Maker: Tarn [p2].")["rows"] == [
+        ["P 1", "", NOT_FOUND],
+        ["P 9", NOT_FOUND, "Tarn"],
+    ]
+
+
+def test_several_things_are_wanted_where_they_are_enumerated() -> None:
+    assert several_wanted("Compare Tarn and Quill: rated flow, package, and maker") == [
+        "rated flow",
+        "package",
+        "maker",
+    ]
+    assert several_wanted("Compare the price of Tarn and Quill") == []

@@ -7,6 +7,7 @@ import pytest
 from citegraph.encoder.multilingual import asked_runs
 from citegraph.language.terms import content_words
 from citegraph.plan.make_plan import make_plan, named_alone
+from citegraph.question.sides import enumerated
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from nodes.decompose import decompose
@@ -81,3 +82,27 @@ def test_a_models_side_keeps_names_and_no_kinds(corpus: Corpus, read: Read) -> N
     assert {item["field"] for item in part["filters"]} == {"product", "document_type", "document_date"}
     kept = named_alone(corpus, side)["per_bucket"]["datasheets"]["filters"]
     assert {item["field"] for item in kept} == {"product", "document_date"}
+def test_every_item_of_an_enumeration_is_a_side(corpus: Corpus) -> None:
+    question = (
+        "Compare the notice period of the Norrvolt contract, Cobaltine and the Quarnbeck lease in a table"
+    )
+    sides = planned(corpus, question)["sides"]
+    assert [side["label"] for side in sides] == ["Norrvolt contract", "Cobaltine", "Quarnbeck lease"]
+    for side in sides:
+        others = {"Norrvolt", "Cobaltine", "Quarnbeck"} - set(side["label"].split())
+        assert "notice period" in side["question"]
+        assert not any(other in side["question"] for other in others)
+    assert [side.get("names") for side in sides] == [None, None, ["Quarnbeck"]]
+
+
+def test_what_is_wanted_is_enumerated_and_no_side(corpus: Corpus) -> None:
+    question = "Compare Norrvolt, Cobaltine and Oudenveld in a table: Term, Notice Period, Governing Law"
+    assert [label for label, _ in told(corpus, question)] == ["Norrvolt", "Cobaltine", "Oudenveld"]
+
+
+def test_two_items_or_two_pairs_are_no_enumeration(corpus: Corpus) -> None:
+    bucket, today = corpus.buckets["contracts"], TODAY
+    for question in ("Compare Norrvolt and Cobaltine", "Compare Tarn with Quill and Brask with Hollin"):
+        assert enumerated(bucket, corpus.linker, question, today=today) == []
+    three = enumerated(bucket, corpus.linker, "Compare the term of Tarn with Quill and Brask", today=today)
+    assert [side.label for side in three] == ["Tarn", "Quill", "Brask"]
