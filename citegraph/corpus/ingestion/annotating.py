@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from citegraph.corpus.extraction.engine import extract_document
@@ -67,26 +68,13 @@ async def reannotate(
         if unknown := [doc_id for doc_id in chosen if doc_id not in known]:
             raise BadInput(f"There is no document {unknown[0]!r} in bucket {bucket.name!r}.")
         planner = await asyncio.to_thread(Planner, bucket, stores, options, Sidecar(), known)
-        writer = Writer(planner, stores)
-        try:
-            for done, doc_id in enumerate(chosen, 1):
-                planned = await _planned(planner, stores, doc_id, again)
-                if planned is not None:
-                    writer.add(planned)
-                if writer.queue_is_long:
-                    await writer.flush()
-                if again.progress:
-                    again.progress(done, len(chosen), doc_id)
-        finally:
-            # What a model was paid for is kept when it fails on a later document.
-            await writer.flush()
+        # What a model was paid for is kept when it fails on a later document.
+        plan = partial(_planned, planner, stores, again)
+        await Writer(planner, stores).write_again(chosen, plan, again.progress)
     return len(chosen)
 
 
-async def _planned(planner: Planner, stores: Stores, doc_id: str, again: Again) -> Planned | None:
-    document = await asyncio.to_thread(stores.documents.whole, doc_id)
-    if document is None:
-        return None
+async def _planned(planner: Planner, stores: Stores, again: Again, document: Document) -> Planned | None:
     found = await again.extractor(document) if again.extractor else None
     if again.fields:
         found = await asyncio.to_thread(_only, planner.bucket, stores, document, again.fields, found)

@@ -162,17 +162,7 @@ async def reembed(
         await stores.index.drop(bucket.name)
         await stores.index.ensure(bucket)
         planner = await asyncio.to_thread(Planner, bucket, stores, options, Sidecar(), known)
-        writer = Writer(planner, stores)
-        for done, doc_id in enumerate(sorted(known), 1):
-            document = await asyncio.to_thread(stores.documents.whole, doc_id)
-            planned = await asyncio.to_thread(planner.plan, document, None) if document is not None else None
-            if planned is not None:
-                writer.add(planned)
-            if writer.queue_is_long:
-                await writer.flush()
-            if progress:
-                progress(done, len(known), doc_id)
-        await writer.flush()
+        await Writer(planner, stores).write_again(sorted(known), progress=progress)
         await stores.index.optimize(bucket.name)
     return len(known)
 
@@ -305,14 +295,8 @@ class _Run:
 
     async def _complete(self, removed: set[str]) -> None:
         """Write the documents again whose writing was killed and whose file is gone or unreadable now."""
-        for doc_id, _ in self._left_by_a_kill():
-            if doc_id in removed:
-                continue
-            document = await asyncio.to_thread(self._stores.documents.whole, doc_id)
-            planned = await asyncio.to_thread(self.planner.plan, document, None) if document else None
-            if planned:
-                self._writer.add(planned)
-        await self._writer.flush()
+        left = [doc_id for doc_id, _ in self._left_by_a_kill() if doc_id not in removed]
+        await Writer(self.planner, self._stores).write_again(left)
 
     def _gone(self, sources: Sources) -> list[str]:
         listed = {file.source for file in sources.files}

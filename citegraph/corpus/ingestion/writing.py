@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from citegraph.corpus.ingestion.report import Skipped
@@ -14,8 +14,11 @@ from citegraph.corpus.schema.document import file_of
 from citegraph.corpus.schema.values import payload
 
 if TYPE_CHECKING:
-    from citegraph.corpus.ingestion.ingest_options import Stores
+    from citegraph.corpus.ingestion.ingest_options import Progress, Stores
     from citegraph.corpus.ingestion.planning import Planned, Planner
+    from citegraph.corpus.schema.document import Document
+
+    Replan = Callable[[Document], Awaitable[Planned | None]]
 
 BATCH_CHUNKS = 256
 BATCH_DOCUMENTS = 256
@@ -100,6 +103,24 @@ class Writer:
         own = [doc_id for doc_id in ids if doc_id in self._planner.seen or self._planner.sees_all]
         self._report.changed += sum(doc_id in known for doc_id in own)
         self._report.new += sum(doc_id not in known for doc_id in own)
+
+    async def write_again(
+        self, doc_ids: Sequence[str], plan: Replan | None = None, progress: Progress | None = None
+    ) -> None:
+        """Plan stored documents again and write what differs, also what was planned before one failed."""
+        try:
+            for done, doc_id in enumerate(doc_ids, 1):
+                document = await asyncio.to_thread(self._stores.documents.whole, doc_id)
+                if document is not None:
+                    again = plan(document) if plan else asyncio.to_thread(self._planner.plan, document, None)
+                    if (planned := await again) is not None:
+                        self.add(planned)
+                if self.queue_is_long:
+                    await self.flush()
+                if progress:
+                    progress(done, len(doc_ids), doc_id)
+        finally:
+            await self.flush()
 
     def _write_rows(self, batch: Sequence[Planned]) -> None:
         hashes = {item.document.doc_id: item.hashes for item in batch}
