@@ -255,7 +255,7 @@ def date_pattern() -> re.Pattern[str]:
   | (?<![\w./])(?P<mdy>(?P<m2>{beside})\b[.,]?[\s-]*(?P<d2>{_DAY}){_ORDINAL}?(?![\w.]\d|\d|\w)
        {_TIME}(?:[\s,.-]+(?P<y2>{_YEAR})(?!\d))?)
   | (?<![\w./-])(?P<ymd>(?P<y5>{_YEAR})[\s,-]+(?P<m5>{beside})\b\.?[\s-]*(?P<d5>{_DAY}){_ORDINAL}?(?![\w.]\d|\d|\w))
-  | (?<![\w./-])(?P<my>(?P<m3>{alone})\b\.?[\s,-]*(?:(?:{of})\s+)?(?P<y3>{_YEAR})(?![\d-]\d|\d))
+  | (?<![\w./])(?<!\d-)(?P<my>(?P<m3>{alone})\b\.?[\s,-]*(?:(?:{of})\s+)?(?P<y3>{_YEAR})(?![\d-]\d|\d))
   | (?<![\w./-])(?P<quarter>(?:Q|T)(?P<q1>[1-4])[\s/-]*(?:FY\s?)?(?P<yq1>{_YEAR}|\d\d(?!\d))
      | (?P<q2>{"|".join(re.escape(word) for word in sorted(ordinals(), key=len, reverse=True) if word != "last")})\s+
        (?:fiscal\s+)?(?:quarter|quartal|trimestre)(?:\s+(?:of\s+)?(?:fiscal\s+)?(?:year\s+)?(?P<yq2>{_YEAR}))?)

@@ -72,6 +72,8 @@ def test_words_and_digits_of_one_number_both_carry_the_unit() -> None:
         ("Q3 2023", DateValue(2023, quarter=3)),
         ("third quarter of 2023", DateValue(2023, quarter=3)),
         ("März 2022", DateValue(2022, 3)),
+        ("mid-July 2026", DateValue(2026, 7)),
+        ("la mi-juin 2031", DateValue(2031, 6)),
         ("2019", DateValue(2019)),
     ],
 )
