@@ -82,6 +82,8 @@ def test_a_models_side_keeps_names_and_no_kinds(corpus: Corpus, read: Read) -> N
     assert {item["field"] for item in part["filters"]} == {"product", "document_type", "document_date"}
     kept = named_alone(corpus, side)["per_bucket"]["datasheets"]["filters"]
     assert {item["field"] for item in kept} == {"product", "document_date"}
+
+
 def test_every_item_of_an_enumeration_is_a_side(corpus: Corpus) -> None:
     question = (
         "Compare the notice period of the Norrvolt contract, Cobaltine and the Quarnbeck lease in a table"
