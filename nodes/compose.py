@@ -218,6 +218,8 @@ class Compose:
             chunks = await hydrate(corpus, state.get("evidence", []), for_model=given_up)
             draft = await compose_passages(corpus, state, context, chunks.values() if given_up else ())
             draft = await with_conflicts(corpus, state, draft, chunks)
+            if said := decision.get("partial"):
+                draft = {**draft, "text": f"Note: {said}.\n{draft['text']}", "partial": said}
         notes = draft.pop("notes", [])
         draft["by"], draft["partial"] = "rules", draft.get("partial") or partial_reason(state, context)
         draft = {**draft, "unverifiable": True} if given_up else with_confidence(corpus, state, draft)

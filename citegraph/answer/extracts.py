@@ -186,13 +186,14 @@ def widened(
     """Return the unit's span with following, then preceding lines while it stays short and on the same page.
 
     A row of a table and what holds an answer of the `kind` asked for stand alone, what
-    has few words takes a following sentence with it, and a section ends where the next heading begins.
+    has few words, or is a heading, takes a following sentence with it, and a section ends where the next heading begins.
     """
     first = last = place
     start, end = spans[place]
     if is_row(text[start:end]) or (kind is not None and is_whole(text[start:end], kind)):
         return start, end
-    if len(words(text[start:end])) < WHOLE and place + 1 < len(spans):
+    opens = len(words(text[start:end])) < WHOLE or is_heading(text[start:end])
+    if opens and place + 1 < len(spans):
         following = text[slice(*spans[place + 1])]
         if not is_border(following) and "\f" not in text[end : spans[place + 1][0]]:
             # A long sentence behind its heading is shown as far as there is room.

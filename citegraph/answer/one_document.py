@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache, cached
 
-from citegraph.answer.cited_spans import cell, cite_values, line_end
+from citegraph.answer.cited_spans import cell, cite_values, line_end, line_start
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
 from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, likeliest, read, read_whole
 from citegraph.citations.claims import split_statements
@@ -274,8 +274,43 @@ def with_heads(text: str, passages: Sequence[Passage]) -> list[tuple[int, int]]:
         head = head_of(text, passage.start)
         if head is not None and head not in spans:
             spans.append(head)
-        spans.append((passage.start, passage.end))
+        spans.append(with_like_rows(text, passage.start, passage.end))
     return spans
+
+
+def with_like_rows(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span with the lines just above and below it that differ from its first and last one in numbers alone: the
+    values of one thing under several conditions ("flow at 20 °C 4 l", "flow at 60 °C 7 l").
+    """
+    low, high = text.rfind("\n", 0, start) + 1, line_end(text, end)
+    first, last = (
+        _but_numbers(text[low : line_end(text, start)]),
+        _but_numbers(text[line_start(text, end) : high]),
+    )
+    for _ in range(MOST_LIKE if len(first) >= ROW_WORDS else 0):
+        above = text.rfind("\n", 0, max(0, low - 1)) + 1
+        if above >= low or _but_numbers(text[above : low - 1]) != first:
+            break
+        start = low = above
+    for _ in range(MOST_LIKE if len(last) >= ROW_WORDS else 0):
+        below = line_end(text, high + 1)
+        if text[high : high + 1] != "\n" or _but_numbers(text[high + 1 : below]) != last:
+            break
+        end = high = below
+    return start, end
+
+
+MOST_LIKE = 3
+"""Lines above, and below, that are shown with one like them."""
+ROW_WORDS = 3
+"""Words without a number that tell what a line of values is of."""
+
+
+def _but_numbers(line: str) -> list[str]:
+    """Return the words of a line that hold no digit, [] of a line without numbers or with words alone."""
+    said = line.split()
+    kept = [word for word in said if not re.search(r"\d", word)]
+    return kept if len(kept) < len(said) else []
 
 
 HOW_MUCH = ("amount_asked", "money", "costs")

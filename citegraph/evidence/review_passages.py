@@ -52,6 +52,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     candidates = await find_candidates(corpus, plan, state.get("evidence", []), state["question"])
     missing = list(candidates.ranked[0].missing) if candidates.ranked else []
     missing += [name for name in objects_asked(plan, state["question"], candidates) if name not in missing]
+    missing = await asyncio.to_thread(held_by_no_name, corpus, candidates, missing)
     if candidates.matched == 0 and not plan.get("only"):
         return await widen_or_ask(corpus, state, context, missing, "the filters match no document")
     if read and missing and candidates.ranked:
@@ -123,6 +124,16 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         open=not stated,
         rivals=rivals_of(candidates, plan),
     )
+
+
+def held_by_no_name(corpus: Corpus, candidates: Candidates, missing: Sequence[str]) -> list[str]:
+    """Return the words of those that the best candidate lacks which its file's name does not hold either; blocking."""
+    if not candidates.ranked or not missing:
+        return list(missing)
+    best = candidates.ranked[0].doc_id
+    record = corpus.documents.record(best)
+    named = terms.bare(f"{best} {record.source_file if record else ''}")
+    return [word for word in missing if word not in named]
 
 
 def states_all(corpus: Corpus, plan: Plan, found: Candidate, decomposition: Decomposed) -> bool:

@@ -120,8 +120,14 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
     if len(found) != 1:
         return decision
     read: Plan = {**plan, "kind": "passages", "intent": "qa", "only": list(found)}
+    told = await asyncio.to_thread(corpus.documents.text, found[0])
+    left = [word for word in conditions_left(corpus, state, SURELY).split() if word not in terms.bare(told)]
+    said = " and ".join(f"“{word}”" for word in left)
     return enough(
-        "one document matches, and what is asked about it stands in its text", targets=list(found), plan=read
+        "one document matches, and what is asked about it stands in its text",
+        targets=list(found),
+        plan=read,
+        partial=f"not used as a condition: {said}" if left else "",
     )
 
 

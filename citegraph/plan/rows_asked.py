@@ -66,6 +66,9 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         column = column_asked(kind, question)
         words = words_of(part, question, bucket, named=part["noun"] != "" and column is None and not items)
         words = list(dict.fromkeys([*items, *(included_among(question, words) or words)]))
+        said = " ".join(str(item.get("raw")) for item in flat([stored(one) for one in rated]))
+        bounds = set(_NUMBER.findall(said))
+        words = [word for word in words if word not in bounds]  # "over 60 V" names no row with a 60
         number = number_of_rows(kind, question, column)
         if documents_counted(bucket, question):
             return {**plan, "only": documents_with(corpus, bucket, kind, plan) or plan["only"]}
@@ -105,7 +108,9 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             and (word[0].isdigit() or (every and not any(is_written(word, one) for one in own)))
         ]
         left = [
-            word for word in part["terms"] if word not in wanted["words"] and not (every and word not in lost)
+            word
+            for word in part["terms"]
+            if word not in (*wanted["words"], *bounds) and not (every and word not in lost)
         ]
         lost += [name.rpartition(".")[2].replace("_", " ") for name in groups or ()]
         unused = [] if rated else [*(word for word in part["unused"] if word not in wanted["words"]), *lost]

@@ -106,6 +106,14 @@ def test_a_sentence_over_several_lines_is_shown_whole_and_alone_when_it_holds_wh
     assert 'Oland Harbour Trust\n("Owner") and Pell & Daughters Ltd' in owner.text
 
 
+def test_a_numbered_heading_of_many_words_is_shown_with_its_clause() -> None:
+    clause = "Any dispute goes to the harbour court of Oland, " + "whatever its ground, " * 14 + "for good."
+    text = f"1. Goods\nWheat is sold here.\n\n17. Harbour Court and Place of Arbitration\n{clause}\n"
+    found = best_passages(text, "Which place of arbitration?", "en")[0]
+    assert found.text.startswith("17. Harbour Court")
+    assert "court of Oland" in found.text
+
+
 def test_a_heading_takes_its_long_sentence_along() -> None:
     text = (
         "11. Quarantine. "

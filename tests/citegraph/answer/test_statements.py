@@ -9,7 +9,7 @@ import pytest
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
-from citegraph.answer.one_document import Told, written
+from citegraph.answer.one_document import Told, with_like_rows, written
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import (
     NOT_FOUND,
@@ -544,3 +544,21 @@ def test_several_things_are_wanted_where_they_are_enumerated() -> None:
         "maker",
     ]
     assert several_wanted("Compare the price of Tarn and Quill") == []
+
+
+def test_a_row_is_shown_with_those_that_differ_in_numbers_alone() -> None:
+    lines = [
+        "Seal wear 2 mm",
+        "Rated pump flow at 20 °C 4 l",
+        "Rated pump flow at 60 °C 7 l",
+        "Rated pump head at 20 °C 9 m",
+    ]
+    text = "\n".join(lines)
+    for row in lines[1:3]:
+        start = text.index(row)
+        shown = with_like_rows(text, start, start + len(row))
+        assert text[slice(*shown)] == "\n".join(lines[1:3])
+    alone = text.index(lines[3])
+    assert with_like_rows(text, alone, len(text)) == (alone, len(text))
+    prose = "The pump is blue here.\nThe pump is blue here.\n"
+    assert with_like_rows(prose, 0, 22) == (0, 22)

@@ -1,3 +1,4 @@
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
@@ -5,7 +6,9 @@ import pytest
 
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.corpus.schema.document import Document
+from citegraph.evidence import review_sets
 from citegraph.evidence.empty_sets import each_of_several, stated_by_none, without_asides
+from citegraph.evidence.next_calls import enough
 from citegraph.evidence.review_sets import all_capitals, asks_inside, printed_too, read_instead, review_set
 from citegraph.evidence.sets_by_texts import BY_WORDS
 from citegraph.run.context import Context
@@ -29,6 +32,7 @@ def set_plan(*terms: str, noun: str = "", **more: Any) -> Any:
     part = {
         "filters": [{"field": "invoice_number", "operator": "=", "value": "OF-24-02", "origin": "inferred"}],
         "names": ["oudenveld"],
+        "identifiers": [],
         "terms": list(terms),
         "asked": [],
         "noun": noun,
@@ -37,6 +41,7 @@ def set_plan(*terms: str, noun: str = "", **more: Any) -> Any:
         "intent": "list",
         "kind": "documents",
         "buckets": ["invoices"],
+        "queries": ["Which courier brought OF-24-02?"],
         "per_bucket": {"invoices": part},
         "aggregate": {"function": "none", "field": None},
         **more,
@@ -228,3 +233,24 @@ async def test_an_unknown_name_is_asked_about_before_anything_gives_way(
     decision = await review_set(corpus, state, Context())
     assert decision["status"] == "clarify"
     assert "quorvane" in decision["clarification"]["question"]
+
+
+@pytest.mark.parametrize(
+    ("text", "partial"), [("It comes as LGA.", ""), ("No case.", "not used as a condition: “lga”")]
+)
+async def test_a_condition_that_nothing_took_up_is_said_of_the_one_document_that_is_read(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch, text: str, partial: str
+) -> None:
+    monkeypatch.setattr(
+        review_sets, "reviewed_set", lambda *_: asyncio.sleep(0, enough("all that match", targets=["d1"]))
+    )
+    monkeypatch.setattr(review_sets, "conditions_left", lambda *_: "lga")
+    monkeypatch.setattr(type(corpus.documents), "text", lambda *_: text)
+    state: Any = {
+        "question": "Which invoice comes in LGA?",
+        "decomposition": {},
+        "plan": set_plan("lga", noun="singular"),
+    }
+    decision = await review_set(corpus, state, Context())
+    assert decision["plan"]["only"] == ["d1"]
+    assert decision.get("partial", "") == partial
