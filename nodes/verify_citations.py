@@ -649,7 +649,7 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         "question": answer.question,
         "answer": text[: 2 * ANSWER_SHOWN],
         "replies": replies_shown(state),
-        "buckets": (told if plan.get("kind") == "passages" else []) or answer.buckets,
+        "buckets": told if plan.get("kind") == "passages" and told == answer.buckets[:1] else answer.buckets,
         "applied": {
             name: cast(Reading, {key: value for key, value in part.items() if key in APPLIED})
             for name, part in plan.get("per_bucket", {}).items()
