@@ -437,8 +437,8 @@ def written_in_part(state: State, context: Context, *, silent: bool) -> str:
 def partial_reason(state: State, context: Context) -> str:
     """Return why the answer is only partial, "" when it is whole."""
     decision = state.get("decision", {})
-    if decision.get("partial"):
-        return str(decision["partial"])
+    if reason := decision.get("partial") or state["plan"].get("unread"):
+        return str(reason)
     if not decision.get("unfinished"):
         return ""
     left = decision.get("memory", {}).get("missing", [])

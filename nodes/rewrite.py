@@ -12,7 +12,9 @@ from citegraph.errors import Unavailable
 from citegraph.evidence.passages import turns_shown
 from citegraph.language import terms
 from citegraph.llm.prompt_assembly import Material, Prompt
-from citegraph.plan.follow_ups import last_turn, leaning
+from citegraph.plan.follow_ups import leaning
+from citegraph.plan.renewed import renewed
+from citegraph.plan.turns import last_turns
 from citegraph.question.phrases import clean, document_words, spelled
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, has_model, note, own_part, wants_model
@@ -84,8 +86,10 @@ class Rewrite:
         corpus = await self.services.corpus()
         question, lines = await mended(corpus, clean(state["asked"]))
         made: Update = {"notes": [note("rewrite", "spelling", line) for line in lines]} if lines else {}
-        turn = last_turn(state.get("turns") or [])
+        turn, _ = last_turns(state.get("turns") or [], question)
         if turn is not None:
+            if text := await asyncio.to_thread(renewed, corpus, turn, question, context.now):
+                return {**made, "question": text, "edit": ""}
             searched = await asyncio.to_thread(leaning, corpus, turn, question, context.now)
             if searched is not None:
                 return {**made, "question": searched, "edit": question}

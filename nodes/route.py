@@ -20,8 +20,8 @@ from citegraph.errors import BadInput, Unavailable
 from citegraph.language import terms
 from citegraph.language.periods import find_periods
 from citegraph.llm.prompt_assembly import Material, Prompt
-from citegraph.plan.follow_ups import last_turn
 from citegraph.plan.shape import SETS
+from citegraph.plan.turns import last_turns
 from citegraph.question.clauses import read_noun
 from citegraph.question.phrases import included_among, named
 from citegraph.question.reading import Reader
@@ -159,7 +159,7 @@ class Route:
 
     def as_before(self, state: State) -> list[Routed]:
         """Return the buckets of the turn that a message edits."""
-        turn = last_turn(state.get("turns") or [])
+        turn, _ = last_turns(state.get("turns") or [], state["edit"])
         known = self.services.bucket_names()
         names = [name for name in (turn or {}).get("buckets", []) if name in known]
         return [{"bucket": name, "score": 1.0, "reason": "the conversation goes on"} for name in names]

@@ -55,8 +55,8 @@ from citegraph.evidence.passages import ANSWER_SHOWN, hydrate, replies_shown, se
 from citegraph.evidence.shown import with_unit
 from citegraph.language.claim_cues import compares
 from citegraph.language.terms import content_words
-from citegraph.plan.follow_ups import APPLIED, left_of
 from citegraph.plan.stored_filters import bucket_filters, flat, printed
+from citegraph.plan.turns import APPLIED, left_of
 from citegraph.run.answer_types import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
 from citegraph.run.budgets import llm_calls_left, seconds_left
 from citegraph.run.context import Context
@@ -664,12 +664,13 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         confidence=draft.get("confidence"),
         usage=Usage(**usage, seconds=round(time.time() - started, 4), steps=steps),
     )
+    told = [*dict.fromkeys(item.bucket for item in answer.citations if item.bucket in answer.buckets)]
     turn: Turn = {
         "asked": state.get("asked", ""),
         "question": answer.question,
         "answer": text[: 2 * ANSWER_SHOWN],
         "replies": replies_shown(state),
-        "buckets": answer.buckets,
+        "buckets": told if plan.get("kind") == "passages" and told == answer.buckets[:1] else answer.buckets,
         "applied": {
             name: cast(Reading, {key: value for key, value in part.items() if key in APPLIED})
             for name, part in plan.get("per_bucket", {}).items()

@@ -21,6 +21,7 @@ from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
 from citegraph.plan.shape import formed, shape, usual
 from citegraph.plan.stored_filters import fields_of, flat, inferred, printed, with_part
+from citegraph.plan.turns import lasting, left_of, one_fact, told_turn
 from citegraph.plan.unbound import fields_bound
 from citegraph.question import cues
 from citegraph.question.answer_form import is_polar
@@ -32,84 +33,10 @@ from citegraph.question.ordering import RANKS, Rank, field_at_start, read_rank
 from citegraph.question.phrases import conditions_among, find_phrase, included_among, named
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import Draft, Left, OrderBy, Plan, Reading, StoredClause, Turn, WantedNumber
+from citegraph.run.state_types import Left, OrderBy, Plan, Reading, StoredClause, Turn, WantedNumber
 
-APPLIED = ("filters", "names", "terms", "noun", "asked")
-"""What is kept with a turn of a bucket's part of its plan."""
-VIEW = 200
-"""Documents in view that are kept with a turn."""
 FEW = 5
 """Content words up to which a message that points at something says nothing of its own."""
-
-
-def left_of(plan: Plan, draft: Draft, *, by_texts: bool = False) -> Left:
-    """Return what a turn leaves besides its conditions: the form of its answer and the documents in view.
-
-    Args:
-        by_texts: the documents were chosen by what their texts say, which no condition holds: the next turn stays with them.
-    """
-    if "aggregate" not in plan:
-        return {}
-    shown = draft.get("documents") or [span["doc"] for span in draft.get("cited", [])]
-    if plan["aggregate"]["function"] in {"min", "max"}:
-        told = [doc_id for doc_id in shown if f"[{doc_id}]" in draft.get("text", "")]
-        shown = told or shown
-    seen = list(dict.fromkeys(shown))[:VIEW]
-    left: Left = {
-        "intent": plan["intent"],
-        "kind": plan["kind"],
-        "aggregate": by_sides(plan),
-        "order_by": plan.get("order_by"),
-        "only": seen if by_texts and len(seen) < VIEW else plan.get("only", []),
-        "among": plan.get("among", []) if plan.get("only") else [],
-        "documents": seen,
-    }
-    return left
-
-
-def lasting(number: WantedNumber) -> WantedNumber:
-    """Return a wanted number without what one question alone held it against."""
-    made = number.copy()
-    for once in ("against", "sides"):
-        made.pop(once, None)  # type: ignore[misc]
-    return made
-
-
-def by_sides(plan: Plan) -> WantedNumber:
-    """Return the number that lasts of a plan: of two names that were compared it is that of each."""
-    made, sides = lasting(plan["aggregate"]), plan["aggregate"].get("sides", [])
-    apart = {
-        field
-        for side in sides
-        for item in side
-        if any(item not in one for one in sides)
-        for field in fields_of(item)
-    }
-    held = [item for name in plan.get("buckets", [])[:1] for item in plan["per_bucket"][name]["filters"]]
-    if len(apart) == 1 and any(fields_of(item) == apart and item.get("operator") == "in" for item in held):
-        made["group_by"] = sorted(apart)
-    return made
-
-
-def last_turn(turns: Sequence[Turn]) -> Turn | None:
-    """Return the last turn that looked into documents, None without one; what a client told of counts."""
-    return next((turn for turn in reversed(turns) if turn.get("left") or "left" not in turn), None)
-
-
-def last_turns(turns: Sequence[Turn]) -> tuple[Turn | None, Turn | None]:
-    """Return the last turn that looked into documents, and the one before it."""
-    last = last_turn(turns)
-    return last, last_turn(turns[: turns.index(last)]) if last is not None else None
-
-
-def told_turn(corpus: Corpus, plan: Plan, turn: Turn) -> Turn:
-    """Return a turn that a client only told of as the plan of its question has it; blocking."""
-    name = plan["buckets"][0]
-    filters = typed_filters(plan["per_bucket"][name]["filters"])
-    documents = list(corpus.annotations.document_ids(name, filters, limit=VIEW)) if filters else []
-    applied = {bucket: {"filters": part["filters"]} for bucket, part in plan["per_bucket"].items()}
-    left = left_of(plan, {"documents": documents})
-    return {**turn, "buckets": plan["buckets"], "applied": applied, "left": left}  # type: ignore[typeddict-item]
 
 
 # ---------------------------------------------------------------- does a message lean on the turn before?
@@ -153,14 +80,17 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
         return turn["question"]
     wanted = wanted_of(bucket, reading, message, turn)
     function = function_of(plain(message))
-    alone = one_in_view(turn)
+    both = turn["left"]["kind"] == "passages" and turn["left"].get("only") == turn["left"].get("documents")
+    alone = one_in_view(turn) or (both and bool(wanted))
     if (wanted and alone and function == "none") or (one_fact(turn) and function == "sum"):
         return message
     if (
         (alone or (not reading["filters"] and stays(corpus, turn, bucket, reading, message)))
         and turn["left"]["intent"] != "compute"
-        and asks_of_it(message)
-        and left_words(bucket, reading, message)
+        and (
+            (asks_of_it(message) and left_words(bucket, reading, message))
+            or tells_topic(turn, bucket, reading, message)
+        )
     ):
         return message
     return (
@@ -182,15 +112,21 @@ def steps_of(message: str) -> tuple[str, str]:
 
 
 def stays(corpus: Corpus, turn: Turn, bucket: Bucket, reading: Reading, message: str) -> bool:
-    """Tell whether a message that is a question by itself points at the few documents in view and names nothing else."""
+    """Tell whether a message that is a question by itself is one about the few documents in view: it names nothing else, and
+    points at them or wants a fact where one is in view.
+    """
     view = turn["left"].get("documents", [])
     if not 0 < len(view) <= IN_VIEW or turn["left"].get("intent") == "compute":
         return False
     named_here = _own_names(bucket, reading, message) or any(
         find_phrase(message, noun) for noun in bucket.nouns
     )
-    points = pattern("points").search(message) is not None
-    return points and not named_here and not reading["noun"] and not elsewhere(corpus, bucket, message)
+    if named_here or reading["noun"]:
+        return False
+    if one_fact(turn) and not reading["names"] and asks_of_it(message):
+        return not other_documents(corpus, bucket, message)
+    points = pattern("points", "both_sets").search(message) is not None
+    return points and not elsewhere(corpus, bucket, message)
 
 
 IN_VIEW = 12
@@ -255,7 +191,7 @@ def elsewhere(corpus: Corpus, bucket: Bucket, message: str) -> bool:
 
 def _elsewhere(corpus: Corpus, bucket: Bucket, message: str, of: Callable[[Bucket], tuple[str, ...]]) -> bool:
     """Tell whether a message has phrases of another bucket, and none of this one's; an abbreviation as it is written."""
-    words = terms.words(message)
+    words = terms.words(without_fields(bucket, message))
 
     def has(one: Bucket) -> bool:
         long = tuple(phrase for phrase in of(one) if len(phrase) > SHORT or not phrase.isupper())
@@ -266,6 +202,19 @@ def _elsewhere(corpus: Corpus, bucket: Bucket, message: str, of: Callable[[Bucke
     return not has(bucket) and any(
         has(other) for other in corpus.buckets.values() if other.name != bucket.name
     )
+
+
+def without_fields(bucket: Bucket, message: str) -> str:
+    """Return a message without the words for fields of a bucket: the "notice period" of a contract is no notice."""
+    said = [
+        phrase for declared in bucket.fields for phrase in (*declared.words, declared.name.replace("_", " "))
+    ]
+    spans = [span for phrase in said for span in find_phrase(message, phrase)]
+    kept = [
+        char if not any(start <= place < end for start, end in spans) else " "
+        for place, char in enumerate(message)
+    ]
+    return "".join(kept)
 
 
 def asks_itself(bucket: Bucket, reading: Reading, message: str) -> bool:
@@ -552,6 +501,15 @@ def stated_date(corpus: Corpus, bucket: Bucket, turn: Turn, name: str) -> str:
     return next((other for other in dates if all(other in held for held in stated)), name)
 
 
+def tells_topic(turn: Turn, bucket: Bucket, reading: Reading, message: str) -> bool:
+    """Tell whether a message that goes on after a fact says another thing to read of its document ("and about parking?")."""
+    if not (one_fact(turn) and goes_on(message)) or reading["filters"] or reading["names"] or reading["noun"]:
+        return False
+    taken = _own_names(bucket, reading, message) or reading["asked"] or read_rank(bucket, message)
+    words = terms.content_words(pattern("goes_on", "points", "narrows", "adds").sub(" ", message))
+    return not taken and any(number_of(word) is None for word in words)
+
+
 def in_view(corpus: Corpus, plan: Plan) -> list[str]:
     """Return the few documents that a list would show, none where they are many; blocking."""
     name, order = plan["buckets"][0], plan.get("order_by")
@@ -587,10 +545,10 @@ def _edited(
     # Another set is meant, not a part of the one in view.
     replaced = any(item not in part["filters"] for item in before["filters"])
     wanted = [item for item in wanted_of(bucket, reading, message, turn) if item not in gone]
-    left = left_words(bucket, reading, text)
-    rank = _rank(bucket, turn, text, plan.get("order_by"))
+    left, rank = left_words(bucket, reading, text), _rank(bucket, turn, text, plan.get("order_by"))
     again = one_in_view(turn) or not (filters_changed or rank)
-    if left and again and not (gone or wanted) and reads_on(corpus, turn, part, bucket, reading, message):
+    more = left or tells_topic(turn, bucket, reading, message)
+    if more and again and not (gone or wanted) and reads_on(corpus, turn, part, bucket, reading, message):
         return with_fields(within_view(changed, turn), turn, name, [], reading), lines
     number = number_asked(bucket, said, function, wanted, turn)
     number = lasting(plan["aggregate"]) if both and plan["intent"] == "compute" else number
@@ -628,8 +586,18 @@ def _edited(
         changed = with_words(changed, name, reading, included_among(text, left))
         return formed(changed, shape("list", order=plan.get("order_by"))), lines
     if not filters_changed and not lines:
-        lines = [f"“{message[:80]}” changed no condition."]
+        lines, changed = [f"“{message[:80]}” changed no condition."], unread(changed, message, left)
     return with_words(changed, name, reading, included_among(text, left) if same else left), lines
+
+
+def unread(plan: Plan, message: str, left: Sequence[str]) -> Plan:
+    """Return a plan that a message left as it was, marked as such unless its words are searched for."""
+    if left and plan["kind"] == "passages":
+        return plan
+    return {
+        **plan,
+        "unread": f"“{message[:80]}” was not understood, so the answer is that of the turn before",
+    }
 
 
 def the_other(turn: Turn, earlier: Turn | None, message: str) -> str:
@@ -684,7 +652,9 @@ def reads_on(
     view = turn["left"].get("documents", [])
     if len(view) > 1:
         return asks_of_it(message) and stays(corpus, turn, bucket, reading, message)
-    if len(view) != 1 or turn["left"]["intent"] == "compute" or not asks_of_it(message):
+    if len(view) != 1 or turn["left"]["intent"] == "compute":
+        return False
+    if not (asks_of_it(message) or tells_topic(turn, bucket, reading, message)):
         return False
     values = corpus.annotations.values_of(bucket.name, view)
     return matches(bucket, typed_filters(part["filters"]), values.get(view[0], {}))
@@ -750,11 +720,6 @@ def without_single_groups(
     kept = [clause for clause in part["filters"] if clause not in alone]
     lines = [f"“{printed(clause)}” was left out: it leaves one group only." for clause in alone]
     return with_part({**plan, "only": []}, name, filters=kept), lines
-
-
-def one_fact(turn: Turn) -> bool:
-    """Tell whether a turn answered a fact from one document."""
-    return turn["left"]["kind"] == "passages" and len(turn["left"].get("documents", [])) == 1
 
 
 def without_codes(plan: Plan, bucket: Bucket, reading: Reading) -> Plan:

@@ -15,7 +15,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern
-from citegraph.plan.follow_ups import as_left, follow_up, last_turn, last_turns, named_in
+from citegraph.plan.follow_ups import as_left, follow_up, named_in
 from citegraph.plan.narrowing import (
     leads_on,
     named_documents,
@@ -33,6 +33,7 @@ from citegraph.plan.shape import SETS, formed, shape, shape_of
 from citegraph.plan.sides_apart import sides_apart
 from citegraph.plan.stored_filters import fields_of, inferred, wanted
 from citegraph.plan.tables_asked import with_table
+from citegraph.plan.turns import last_turn, last_turns
 from citegraph.plan.unbound import counts_or_lists, fields_bound, without_denied
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
@@ -269,7 +270,7 @@ def finished(corpus: Corpus, plan: Plan, state: State, context: Context) -> tupl
             line = f"{len(plan['only'])} documents hold rows with the words of the question: only those were taken."
             notes.append(note("schema_plan", "rows", line))
     if state.get("edit"):
-        turn, earlier = last_turns(state.get("turns") or [])
+        turn, earlier = last_turns(state.get("turns") or [], state["edit"])
         assert turn is not None, "an edit without a turn"
         plan, lines = follow_up(corpus, as_left(plan, turn, context), turn, state["edit"], context, earlier)
         plan, said = of_edit(corpus, plan, state["edit"], context)

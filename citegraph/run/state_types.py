@@ -157,7 +157,7 @@ class Plan(Shape, total=False):
     `kind` is "documents" (a set by the database) or "passages"; `set` what is wanted of the documents that a name leads to which
     must be found first; `only` limits to documents, `among` are those of which one was pointed at by its place; `metadata` False while the
     metadata store is down; `resolved` marks a set whose conditions a reader put together; `silent` that the document
-    does not hold what is asked; `described` words that the text of each must hold, `lacking` words that it must not; `worded` the words, with ___ in the place of a name, by which documents are grouped; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
+    does not hold what is asked; `described` words that the text of each must hold, `lacking` words that it must not; `worded` the words, with ___ in the place of a name, by which documents are grouped; `unread` why a follow-up changed nothing of the plan; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
     """
 
     kind: Literal["documents", "passages"]
@@ -179,6 +179,7 @@ class Plan(Shape, total=False):
     described: str
     lacking: str
     worded: str
+    unread: str
     label: str
     question: str
     names: list[str]

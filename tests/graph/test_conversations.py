@@ -194,3 +194,43 @@ async def test_a_question_that_points_at_the_documents_in_view_is_read_in_them(s
     )
     assert {citation.doc_id for citation in answer.citations} <= {"travel-policy-2023", "travel-policy-2024"}
     assert answer.citations
+
+
+@pytest.mark.parametrize(
+    ("messages", "status", "cited"),
+    [
+        (("What is the governing law of the Tannick NDA?", "How long do the obligations last?"), "answered", {"tannick-nda-2024"}),
+        (("What is the input voltage of the NVR7833?", "What is the thermal resistance?"), "answered", {"nvr7833"}),
+        (("What is the governing law of the Cobaltine contract?", "And about renewal?"), "answered", {"cobaltine-cloud-services"}),
+        (
+            ("What is the governing law of the 2023 Kestrelwick contract?", "What is the governing law of the Cobaltine contract?", "And the notice period of both?"),
+            "answered",
+            {"kestrelwick-supply-2023", "cobaltine-cloud-services"},
+        ),
+    ],
+)  # fmt: skip
+async def test_a_question_that_names_no_document_is_about_those_in_view(
+    session: Session, messages: tuple[str, ...], status: str, cited: set[str]
+) -> None:
+    answer = (await talk(session, *messages))[-1]
+    assert (answer.status, {citation.doc_id for citation in answer.citations}) == (status, cited), answer.text
+
+
+@pytest.mark.parametrize(
+    ("messages", "question"),
+    [
+        (("What is the governing law of the Tannick NDA?", "and of the Zarvane contract?"), "What is the governing law of the Zarvane contract?"),
+        (("What is the notice period of the Cobaltine contract?", "and for Oudenveld?"), "What is the notice period of the Oudenveld contract?"),
+        (("Which reports mention 480 pieces?", "and with 120 pieces?"), "Which reports mention 120 pieces?"),
+    ],
+)  # fmt: skip
+async def test_what_no_condition_holds_takes_its_place_in_the_question(
+    session: Session, messages: tuple[str, ...], question: str
+) -> None:
+    assert (await talk(session, *messages))[-1].question == question
+
+
+async def test_an_answer_that_a_message_did_not_change_is_partial(session: Session) -> None:
+    _, answer = await talk(session, "invoices from Kestrelwick", "and before that?")
+    assert (answer.status, set(answer.documents)) == ("partial", KESTRELWICK)
+    assert any("was not understood" in note.message for note in answer.notes)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from citegraph.plan.follow_ups import VIEW, left_of
+from citegraph.plan.turns import VIEW, left_of
 
 
 @pytest.mark.parametrize(
