@@ -640,8 +640,11 @@ def _described(
 def _pieces(line: GridLine, numbers: Sequence[Printed], candidate: _Candidate) -> list[tuple[int, int, str]]:
     """Return the cells of a row that hold words, not its numbers: where each begins and ends in the line, and its text."""
     numbers_of = (candidate.quantity, candidate.price, candidate.amount)
-    taken = [number for number in numbers_of if number and number.start >= 0]
     text = line.text
+    # A price may stand on another line: there its place says nothing of this one.
+    taken = [
+        one for one in numbers_of if one and one.start >= 0 and re.search(r"\d", text[one.start : one.end])
+    ]
     others = (one for one in numbers if one.percent or one.money or one.start > candidate.amount.start)
     for number in [*taken, *others]:
         text = f"{text[: number.start]}{chr(0) * (number.end - number.start)}{text[number.end :]}"

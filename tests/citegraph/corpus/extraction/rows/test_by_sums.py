@@ -226,3 +226,8 @@ def test_rows_are_proved_by_a_known_sum(text: str, known: str, rows: list[tuple[
         for row in found.rows
     ]
     assert [one[: len(row)] for one, row in zip(values, rows, strict=True)] == rows
+
+
+def test_a_price_of_another_line_cuts_nothing_out_of_the_words() -> None:
+    text = "Tallow Clocks Ltd\n\n1 Mantel Clock Aldern $30.00\nSub-Total $30.00\nTax $2.40\nTotal $32.40\n"
+    assert [row[0] for row in said(proof(text, "30.00"))] == ["Mantel Clock Aldern"]
