@@ -10,9 +10,10 @@ from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import SAID, is_idle, tag_question
+from citegraph.encoder.multilingual import SAID, is_idle, is_no_condition, tag_question
 from citegraph.language import terms
 from citegraph.language.dates import Period, month_pattern
+from citegraph.language.numbers import find_spelled
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question import cues
@@ -43,7 +44,6 @@ from citegraph.question.phrases import (
 )
 from citegraph.question.reading import Atom, Reader, mention_of, stored
 from citegraph.question.spoken_of import runs, spoken_of, understood
-from citegraph.question.states import read_states
 from citegraph.run.state_types import Reading
 
 BARE_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -195,6 +195,58 @@ def _may_hold(reader: Reader, declared: Field, period: Period) -> bool:
     if held is None:
         return declared.name == reader.bucket.main_date
     return (period.end is None or held[0] <= period.end) and (period.start is None or held[1] >= period.start)
+
+
+def read_states(reader: Reader) -> list[str]:
+    """Bind a date field's words for "past" and "to come" to today, where no period is said of the field.
+
+    "Expired in 2023" and "valid for ten years" say when, and how long. In a question for a fact of one document
+    what the tagger takes for no condition is none.
+
+    Returns:
+        the fields that are asked for instead: "is it still valid?".
+    """
+    today = reader.today.isoformat()
+    asked = []
+    for declared in reader.bucket.fields:
+        said = [atom for atom in reader.atoms if atom.clause.field == declared.name]
+        now = [atom for atom in said if (atom.clause.operator, atom.clause.value) == ("=", today)]
+        if len(said) > len(now):
+            continue
+        for start, end, operator in _states_said(reader, declared):
+            if not reader.free(start, end):
+                continue
+            of_one = tag_question(reader.question).intent in {"fact", "same"}
+            if of_one and is_no_condition(reader.question, start, end, below=SAID):
+                asked.append(declared.name)
+                break
+            reader.atoms[:] = [atom for atom in reader.atoms if atom not in now]  # "valid today"
+            reader.add(declared.name, operator, today, start, end)
+            break
+    return asked
+
+
+def _states_said(reader: Reader, declared: Field) -> list[tuple[int, int, Operator]]:
+    """Return where the words of a date field stand with what they say of it, the longest first."""
+    kinds: tuple[tuple[tuple[str, ...], Operator], ...] = ((declared.past, "<"), (declared.future, ">="))
+    spots = [
+        (start, end, operator)
+        for words, operator in kinds
+        for word in words
+        for start, end in find_phrase(reader.question, word)
+        if not _says_when(reader.question[end:])
+    ]
+    return sorted(spots, key=lambda spot: spot[0] - spot[1])
+
+
+def _says_when(rest: str) -> bool:
+    """Tell whether a number follows within the clause: "for ten years", "until 2031"."""
+    near = re.split(r"[,;:.?!]", rest)[0][:REACH]
+    return any(char.isdigit() for char in near) or bool(find_spelled(near))
+
+
+REACH = 30
+"""Characters after a word in which a number says of it how long, or until when."""
 
 
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
