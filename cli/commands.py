@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli.exits import report
-from cli.quick_start import start_quickly
+from cli.quick_start import keep_loaded, start_quickly
 
 COMMANDS = {
     "ask": ("cli.ask", "Answer a question."),
@@ -78,6 +78,8 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; an error is one line on stderr, never a stack trace."""
+    if arguments is None:
+        keep_loaded()
     try:
         app(None if arguments is None else list(arguments))
     except (Exception, KeyboardInterrupt) as error:

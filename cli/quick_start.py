@@ -19,8 +19,6 @@ some 300,000, a fiftieth of them garbage; going through them again and again too
 def start_quickly() -> None:
     """Let imports that follow load less; once, before anything of LangGraph is imported."""
     gc.set_threshold(LOADED)
-    if _loaded not in gc.callbacks:
-        gc.callbacks.append(_loaded)
     # At its end Python would go through all that is left, twice: 0.4 s for what the system takes at once.
     atexit.register(gc.freeze)
     for name in DEFERRED:
@@ -29,8 +27,13 @@ def start_quickly() -> None:
     sys.modules.setdefault(UNUSED, None)  # type: ignore[arg-type]
 
 
+def keep_loaded() -> None:
+    """Leave what this process loads until its first collection out of all collections: for a process that is one command."""
+    if _loaded not in gc.callbacks:
+        gc.callbacks.append(_loaded)
+
+
 def _loaded(phase: str, details: dict[str, int]) -> None:
-    """Leave what was loaded until the first collection out of all collections."""
     del phase, details
     gc.callbacks.remove(_loaded)
     gc.freeze()

@@ -264,6 +264,9 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         corpus.buckets[plan["buckets"][0]], state["question"]
     )
     other = f"the question means {said} documents, and {matched} match" if said and said != matched else ""
+    everything = not (by_model or by_field or plan["per_bucket"][bucket.name]["filters"])
+    if everything and (lost := conditions_left(corpus, state, SURELY)):
+        other = f"“{lost}” is a condition that no field holds and no text was found to meet: these are all documents"
     return enough(f"{matched} documents match", partial=other)
 
 

@@ -61,9 +61,10 @@ print("ASKED FOR", get_client.__module__, Run.__module__, filetype.guess.__modul
 
 COLLECTED = """
 import gc
-from cli.quick_start import COLLECTED_AFTER, LOADED, start_quickly
+from cli.quick_start import COLLECTED_AFTER, LOADED, keep_loaded, start_quickly
 start_quickly()
 start_quickly()
+keep_loaded()
 assert (gc.get_threshold()[0], gc.get_freeze_count()) == (LOADED, 0)
 loaded = [[] for _ in range(LOADED + 1)]
 assert gc.get_freeze_count() > LOADED

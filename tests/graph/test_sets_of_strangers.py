@@ -178,3 +178,14 @@ async def test_what_no_value_is_known_of_is_said_not_to_be_searched(shelves: Ser
     assert {"i2", "i4"} <= set(answer.documents)
     (note,) = [item.message for item in answer.notes if "due date" in item.message]
     assert "not searched" in note
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which invoices are unpaid?", "How many invoices are unpaid?", "What is the total of the unpaid invoices?"],
+)
+async def test_a_whole_bucket_is_no_answer_to_a_condition(shelves: Services, question: str) -> None:
+    context = Context(today="2026-03-01", buckets=["invoices"])
+    answer = await Session(shelves, InMemorySaver()).ask(question, context=context)
+    assert answer.status != "answered"
+    assert "unpaid" in " ".join([answer.text, *(note.message for note in answer.notes)])
