@@ -112,4 +112,5 @@ def told_turn(corpus: Corpus, plan: Plan, turn: Turn) -> Turn:
 
 def one_fact(turn: Turn) -> bool:
     """Tell whether a turn answered a fact from one document."""
-    return turn["left"]["kind"] == "passages" and len(turn["left"].get("documents", [])) == 1
+    left = turn.get("left") or {}  # a turn that a client told of has none yet
+    return left.get("kind") == "passages" and len(left.get("documents", [])) == 1
