@@ -182,7 +182,11 @@ async def test_what_no_value_is_known_of_is_said_not_to_be_searched(shelves: Ser
 
 @pytest.mark.parametrize(
     "question",
-    ["Which invoices are unpaid?", "How many invoices are unpaid?", "What is the total of the unpaid invoices?"],
+    [
+        "Which invoices are unpaid?",
+        "How many invoices are unpaid?",
+        "What is the total of the unpaid invoices?",
+    ],
 )
 async def test_a_whole_bucket_is_no_answer_to_a_condition(shelves: Services, question: str) -> None:
     context = Context(today="2026-03-01", buckets=["invoices"])

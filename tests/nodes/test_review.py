@@ -1,6 +1,7 @@
 """review, candidates, asking and calling: enough, more or clarify, by code and within limits by a model."""
 
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,13 @@ from citegraph.evidence.questions_back import (
     telling_fields,
 )
 from citegraph.evidence.review_by_model import may_go_on
-from citegraph.evidence.review_passages import chosen_by_kind, identifies, named_apart, telling_words
+from citegraph.evidence.review_passages import (
+    chosen_by_kind,
+    identifies,
+    named_apart,
+    objects_asked,
+    telling_words,
+)
 from citegraph.llm.model_call import ModelCall
 from citegraph.plan.stored_filters import printed
 from citegraph.question.reading import stored
@@ -589,3 +596,11 @@ def test_documents_that_are_named_each_are_not_tied(said: tuple[str, ...], apart
     }
     plan: Any = {"per_bucket": {"datasheets": part}}
     assert named_apart(plan, tied) is apart
+
+
+def test_what_a_filter_took_up_is_not_missed_in_the_passages() -> None:
+    """ "The deposit of Januar": a month that is bound need not stand in a text; an unknown name does."""
+    weights: Any = SimpleNamespace(weights={"contracts": SimpleNamespace(counts={"januar": 0, "orrell": 0})})
+    question = "Wie hoch ist die Kaution für Orrell von Januar 2031?"
+    plan: Any = {"buckets": ["contracts"], "per_bucket": {"contracts": {"terms": ["kaution", "orrell"]}}}
+    assert objects_asked(plan, question, weights) == ["orrell"]

@@ -531,3 +531,11 @@ def test_units_of_time_are_the_same_in_other_languages() -> None:
     assert [claim.verdict for claim in verify(both, notices).claims] == ["supported"]
     wrong = verify(both.replace("107", "86").replace("unos 86 minutos [", "unos 107 minutos ["), notices)
     assert wrong.claims[0].verdict != "supported"
+
+
+def test_the_star_of_a_footnote_is_no_emphasis() -> None:
+    rows = "ID Drain current at 25 °C 15 15 (*) A\nID Drain current at 100 °C 9.4 9.4 (*) A\nIDM Pulsed 60 60 (*) A"
+    quoted = " ".join(rows.split("\n")[1:])
+    claims = verify(f"“{quoted}” [sheet].", [Evidence("s1", "sheet", rows)]).claims
+    assert [claim.verdict for claim in claims] == ["supported"]
+    assert "(*)" in claims[0].text
