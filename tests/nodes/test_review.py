@@ -599,7 +599,7 @@ def test_documents_that_are_named_each_are_not_tied(said: tuple[str, ...], apart
 
 
 def test_what_a_filter_took_up_is_not_missed_in_the_passages() -> None:
-    """ "The deposit of Januar": a month that is bound need not stand in a text; an unknown name does."""
+    """A month that is bound need not stand in a text; an unknown name does."""
     weights: Any = SimpleNamespace(weights={"contracts": SimpleNamespace(counts={"januar": 0, "orrell": 0})})
     question = "Wie hoch ist die Kaution für Orrell von Januar 2031?"
     plan: Any = {"buckets": ["contracts"], "per_bucket": {"contracts": {"terms": ["kaution", "orrell"]}}}
